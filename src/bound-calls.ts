@@ -3,13 +3,13 @@ import type { Principal } from './access/principal.js';
 import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import type { Api } from './api/index.js';
-import { quoted } from './api/quoted.js';
 import type { UnknownRegion } from './jobs/errors.js';
 import { withOperations } from './load-operations.js';
 import type { AnyBinding, CallManner } from './operations/binding.js';
 import { callerAfterWaiting } from './operations/books/caller-standing.js';
 import { isOfTokenStore } from './operations/books/presented-secret.js';
 import type { EngineContext } from './operations/context/engine-context.js';
+import { quoted } from './shared/values.js';
 
 /** Identifies a call by its area and its name there. */
 export interface CallName {
@@ -70,5 +70,9 @@ function afterWaiting(
 
 /** There is one region. Clients match the beginning of the message. */
 function unknownRegion(region: string): UnknownRegion {
-  return { type: 'unknown_region', region, message: `No path to region: this server does not know ${quoted(region)}` };
+  return {
+    type: 'unknown_region',
+    region,
+    message: `No path to region: this server does not know ${quoted(region)}`,
+  };
 }

@@ -46,6 +46,7 @@ import { schedulerTables } from './scheduler/tables.js';
 import { serviceTables } from './services/service-registration.js';
 import { type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
 import { second, timerOf } from './shared/duration.js';
+import { messageOf } from './shared/values.js';
 import type { EngineTransaction, TransactionOutcome } from './transaction.js';
 import { variableTables } from './variables/tables.js';
 
@@ -256,7 +257,7 @@ async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal:
     try {
       await loop.run(context, signal);
     } catch (error) {
-      const message = error instanceof Error ? error.message : 'unknown';
+      const message = messageOf(error);
       context.logger.error({ loop: loop.name, error: message }, 'A background loop failed; restarting it');
       emit(context, 'loop.failed', { loop: loop.name, message });
       await context.clock.sleep(second, signal);
@@ -296,10 +297,7 @@ function logged(policy: JobPolicy, logger: Logger): JobPolicy {
       try {
         return policy.refuse(question);
       } catch (thrown) {
-        logger.error(
-          { policy: policy.name, error: thrown instanceof Error ? thrown.message : 'unknown' },
-          'A job policy threw an exception',
-        );
+        logger.error({ policy: policy.name, error: messageOf(thrown) }, 'A job policy threw an exception');
         throw thrown;
       }
     },

@@ -7,6 +7,7 @@ import type { PolicyRule } from './queries/policy-rule.js';
 import { type CollectionThresholds, defaultThresholds } from './scheduler/collection/thresholds.js';
 import { settingKinds } from './setting-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from './shared/duration.js';
+import { isRecord } from './shared/values.js';
 
 /** Every default and limit of the engine, in one record. All values can be overridden in `createEngine`. */
 export interface Settings {
@@ -344,8 +345,4 @@ function overlay(base: object, overrides: object): object {
     merged[name] = isRecord(present) && isRecord(value) ? overlay(present, value) : value;
   }
   return merged;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { FileAccess } from '../../src/index.js';
+import { messageOf } from '../../src/shared/values.js';
 
 /** The most files and folders in one listing. */
 const mostEntries = 10_000;
@@ -116,8 +117,4 @@ function isFileBelow(path: string, root: string): boolean {
 function isMissing(error: unknown): boolean {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return code === 'ENOENT' || code === 'ENOTDIR';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown error';
 }

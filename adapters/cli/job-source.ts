@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { parseJob, renderDiagnostics, type SubmittedJob } from '../../src/index.js';
+import { isRecord } from '../../src/shared/values.js';
 import { filesBelow } from './job-files.js';
 import { findJsonFault, jsonValueOf } from './json-fault.js';
 import { Stopped, StoppedInColour } from './stopped.js';
@@ -94,7 +95,7 @@ function variablesIn(environment: Terminal['environment']): Readonly<Record<stri
 function isJobDocument(source: string): boolean {
   if (!/^\ufeff?\s*\{/.test(source) || findJsonFault(source) !== undefined) return false;
   const document: unknown = jsonValueOf(source);
-  return isObject(document) && (isObject(document['Job']) || typeof document['ID'] === 'string');
+  return isRecord(document) && (isRecord(document['Job']) || typeof document['ID'] === 'string');
 }
 
 /** The document itself, or the body of a registration around it. */
@@ -102,8 +103,8 @@ function jobFromJson(source: string, path: string): Readonly<Record<string, unkn
   const fault = findJsonFault(source);
   if (fault !== undefined) throw new Stopped(`${path}:${fault.line}:${fault.column}: ${fault.message}`);
   const document: unknown = jsonValueOf(source);
-  const job = isObject(document) && isObject(document['Job']) ? document['Job'] : document;
-  if (!isObject(job)) throw new Stopped(`${path}: expected a JSON object with a job`);
+  const job = isRecord(document) && isRecord(document['Job']) ? document['Job'] : document;
+  if (!isRecord(job)) throw new Stopped(`${path}: expected a JSON object with a job`);
   return job;
 }
 
@@ -115,8 +116,4 @@ function flagsFrom(texts: readonly string[]): Readonly<Record<string, string>> {
     flags[text.slice(0, equals)] = text.slice(equals + 1);
   }
   return flags;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

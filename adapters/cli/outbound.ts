@@ -1,4 +1,5 @@
 import type { HttpDelivery } from '../../src/index.js';
+import { messageOf } from '../../src/shared/values.js';
 import { undiciDelivery, undiciDownload } from '../undici/index.js';
 import type { OutboundOptions } from './serve/serve-options.js';
 import { Stopped } from './stopped.js';
@@ -24,9 +25,6 @@ export async function outboundFrom(
     };
     return { delivery: undiciDelivery(settings), download: undiciDownload(settings) };
   } catch (error) {
-    throw new Stopped(
-      `allowOutbound, forbiddenPorts, caFile or proxy: ${error instanceof Error ? error.message : 'unknown error'}`,
-      2,
-    );
+    throw new Stopped(`allowOutbound, forbiddenPorts, caFile or proxy: ${messageOf(error)}`, 2);
   }
 }

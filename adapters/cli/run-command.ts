@@ -1,4 +1,5 @@
 import { type ConnectOptions, connect, SignalboxError } from '../../src/client/index.js';
+import { messageOf } from '../../src/shared/values.js';
 import type { Command, Invocation, RawRequest } from './command-line/command.js';
 import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
 import { adviceForCommand, translateNomadCommand } from './command-line/nomad-commands.js';
@@ -141,7 +142,7 @@ async function send(url: string, token: string | undefined, { method, headers, b
     });
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new Stopped(`no answer from ${url}: ${cause instanceof Error ? cause.message : 'unknown'}`);
+    throw new Stopped(`no answer from ${url}: ${messageOf(cause)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { messageOf } from '../../src/shared/values.js';
 import { Stopped } from './stopped.js';
 
 /** The process as a command sees it; tests replace it. */
@@ -97,6 +98,6 @@ function keyboardOf(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Keybo
 export async function readTextFile(path: string): Promise<string> {
   const content = path === '-' ? text(process.stdin) : readFile(path, 'utf8');
   return content.catch((error: unknown) => {
-    throw new Stopped(`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`);
+    throw new Stopped(`${path} cannot be read: ${messageOf(error)}`);
   });
 }

@@ -9,9 +9,10 @@ import type {
   trace,
 } from '@opentelemetry/api';
 import { parseTraceparent, printTraceparent } from '../../src/metrics/traceparent.js';
-import { checkOptions, isRecord } from '../../src/options/check-options.js';
+import { checkOptions } from '../../src/options/check-options.js';
 import { optional, port } from '../../src/options/option-kinds.js';
 import type { SpanStart, Tracer } from '../../src/ports/tracer.js';
+import { isRecord } from '../../src/shared/values.js';
 
 /** The part of the module `@opentelemetry/api` that is used. */
 export interface OpenTelemetryApi {

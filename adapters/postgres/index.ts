@@ -3,6 +3,7 @@ import { checkArgument, checkOptions, type OptionTable } from '../../src/options
 import { amount, either, flag, milliseconds, optional, port, text, textLike } from '../../src/options/option-kinds.js';
 import type { Logger } from '../../src/ports/logger.js';
 import type { StorageError } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { connectionsTo, lentBy, type PgPool } from './connections.js';
 import { type PostgresStorage, PostgresStore } from './postgres-storage.js';
@@ -84,7 +85,7 @@ async function opened(
     connect = typeof server === 'string' ? await connectionsTo(server, busyMs) : () => lentBy(server, busyMs);
     listen = listenUrl === undefined ? connect : await connectionsTo(listenUrl, busyMs);
   } catch (thrown) {
-    return err(storageFailure('io', `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
+    return err(storageFailure('io', `PostgreSQL: ${messageOf(thrown)}`));
   }
   const store = new PostgresStore({ schema, busyMs, budget: cacheSize, connect, listen, logger, hasLocks });
   const refused = await store.open();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { err, ok, type Result } from 'neverthrow';
 import type { StorageError } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { encodeEntry } from '../../src/storage/keys.js';
 import {
@@ -64,7 +65,7 @@ async function opened<T>(url: string, work: (session: Session) => Promise<T>): P
     return ok(await work(session));
   } catch (thrown) {
     session?.abandon();
-    return err(failureOf(thrown) ?? storageFailure('io', thrown instanceof Error ? thrown.message : String(thrown)));
+    return err(failureOf(thrown) ?? storageFailure('io', messageOf(thrown)));
   }
 }
 

@@ -1,6 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Logger } from '../../src/ports/logger.js';
 import type { ReadView, Storage, StorageError, StoreFigures, WriteView, Written } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { awayMessage, closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
 import {
@@ -765,7 +766,7 @@ export class PostgresStore {
     const now = performance.now();
     if (now - this.#loggedAt < logEveryMs || this.#closing !== undefined) return;
     this.#loggedAt = now;
-    const error = thrown instanceof Error ? thrown.message : String(thrown);
+    const error = messageOf(thrown);
     this.#options.logger.warn({ error }, 'The database server cannot be reached; it is tried again');
   }
 }

@@ -1,4 +1,5 @@
 import type { StorageError } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import {
   KeptStatements,
@@ -210,7 +211,7 @@ export const isOfStore = ({ code }: ServerError): boolean => /^(53|58|XX)/.test(
 
 /** The port's error for an error of the server or of its connection. */
 export function failureOf(thrown: unknown): StorageError {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = messageOf(thrown);
   if (!isServerError(thrown)) return storageFailure('io', `PostgreSQL: ${message}`);
   const { code } = thrown;
   if (code === '53100') return storageFailure('full', 'The disk of the database server is full.');

@@ -1,9 +1,10 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo, SMTPTransportOptions, Transporter } from 'nodemailer';
-import { checkOptions, isRecord, type OptionTable } from '../../src/options/check-options.js';
+import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { amount, optional, text, textLike } from '../../src/options/option-kinds.js';
 import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
 import { type Milliseconds, timerOf } from '../../src/shared/duration.js';
+import { isRecord } from '../../src/shared/values.js';
 import { type Envelope, envelopeOf, type MailAddress, mailAddressFromText } from './mail-envelope.js';
 
 /** The sender, and the mail server with its credentials. */

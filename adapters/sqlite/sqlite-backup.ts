@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import type { StorageError } from '../../src/ports/storage.js';
-import { isSqlError, loadDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import { messageOf } from '../../src/shared/values.js';
+import { isSqlError, loadDriver, type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
 
 /**
  * Writes a consistent copy of a store to a missing or empty file while servers may use the store: the copy has everything that was
@@ -19,14 +20,14 @@ export async function backUpSqlite(path: string, to: string): Promise<StorageErr
     handle.exec(`VACUUM INTO '${to.replaceAll("'", "''")}'`);
     return undefined;
   } catch (thrown) {
-    if (isSqlError(thrown) && /no such table/.test(textOf(thrown))) {
+    if (isSqlError(thrown) && /no such table/.test(messageOf(thrown))) {
       return {
         type: 'storage_failed',
         reason: 'corrupt',
         message: 'The file is a SQLite database, but contains no Signalbox store.',
       };
     }
-    return storageErrorFrom(thrown) ?? { type: 'storage_failed', reason: 'io', message: textOf(thrown) };
+    return storageErrorFrom(thrown) ?? { type: 'storage_failed', reason: 'io', message: messageOf(thrown) };
   } finally {
     handle?.close();
   }

@@ -6,6 +6,7 @@ import { runs } from '../../src/functions/run.js';
 import { deliveries } from '../../src/notifications/delivery/delivery.js';
 import { events } from '../../src/notifications/events/event.js';
 import type { StorageError } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { DamagedRowError, storageFailure } from '../../src/storage/failures.js';
 import {
   BatchSize,
@@ -16,14 +17,7 @@ import {
 } from '../storage-kit/index.js';
 import { entryIn, keyIn } from './late-entries.js';
 import { syncPath } from './sqlite-backup.js';
-import {
-  asLists,
-  loadDriver,
-  type SqliteHandle,
-  type SqliteStatement,
-  storageErrorFrom,
-  textOf,
-} from './sqlite-handle.js';
+import { asLists, loadDriver, type SqliteHandle, type SqliteStatement, storageErrorFrom } from './sqlite-handle.js';
 import { addIndex, createRowsTable, newestChange } from './sqlite-indexes.js';
 import { numberOfKey } from './sqlite-numbers.js';
 import { columnsOf, type Found, parseEntries, printEntries, sumOfDocument, sumOfKeys } from './sqlite-rows.js';
@@ -46,7 +40,7 @@ export async function readSqlite(path: string): Promise<Result<ContentsReader, S
     return err(refused);
   } catch (thrown) {
     handle?.close();
-    return err(failureOf(thrown) ?? storageFailure('io', `SQLite: ${textOf(thrown)}.`));
+    return err(failureOf(thrown) ?? storageFailure('io', `SQLite: ${messageOf(thrown)}.`));
   }
 }
 
@@ -197,7 +191,7 @@ export async function writeSqlite(path: string): Promise<Result<ContentsWriter, 
     return ok(new SqliteCopy(handle, partial, to));
   } catch (thrown) {
     rmSync(partial, { force: true });
-    return err(failureOf(thrown) ?? storageFailure('io', `SQLite: ${textOf(thrown)}.`));
+    return err(failureOf(thrown) ?? storageFailure('io', `SQLite: ${messageOf(thrown)}.`));
   }
 }
 

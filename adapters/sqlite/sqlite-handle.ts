@@ -1,4 +1,5 @@
 import type { StorageError } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 
 /** A parameter or column value of this adapter. */
 export type SqliteValue = string | number | null;
@@ -69,7 +70,7 @@ export async function loadDriver(wanted: SqliteDriver | undefined): Promise<Open
     return (path, readOnly) => new loaded.default(path, { readonly: readOnly });
   } catch (thrown) {
     return driverError(
-      `No SQLite driver: use Node 22.13 or later, or install better-sqlite3 (loading it failed: ${textOf(thrown)}).`,
+      `No SQLite driver: use Node 22.13 or later, or install better-sqlite3 (loading it failed: ${messageOf(thrown)}).`,
     );
   }
 }
@@ -85,7 +86,7 @@ export function storageErrorFrom(thrown: unknown): StorageError | undefined {
   return {
     type: 'storage_failed',
     reason: reasonOf(code),
-    message: `SQLite: ${textOf(thrown)} (result code ${code}).`,
+    message: `SQLite: ${messageOf(thrown)} (result code ${code}).`,
   };
 }
 
@@ -103,10 +104,6 @@ export function isStoreFault(thrown: unknown): boolean {
 /** The connection is read-only, but the file must be recovered first. */
 export function isReadOnlyRefusal(thrown: unknown): boolean {
   return resultCode(thrown) === READ_ONLY;
-}
-
-export function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 const SQL_ERROR = 1;

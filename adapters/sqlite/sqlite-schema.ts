@@ -1,7 +1,8 @@
 import type { StorageError } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { encodeKey } from '../../src/storage/keys.js';
-import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
 import { newestChange } from './sqlite-indexes.js';
 import { sumOfDocument, sumOfKeys } from './sqlite-rows.js';
 
@@ -133,7 +134,7 @@ export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageEr
     if (isReadOnlyRefusal(thrown)) return undefined;
     const error = storageErrorFrom(thrown);
     if (error !== undefined && !isSqlError(thrown)) return error;
-    return storageFailure('corrupt', `The file is not a Signalbox store or is damaged: ${textOf(thrown)}.`);
+    return storageFailure('corrupt', `The file is not a Signalbox store or is damaged: ${messageOf(thrown)}.`);
   }
 }
 

@@ -5,6 +5,7 @@ import { err, ok, okAsync, ResultAsync } from 'neverthrow';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { either, flag, milliseconds, oneOf, optional, port, text } from '../../src/options/option-kinds.js';
 import type { Storage, StorageError, StoreFigures } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { storageOver } from '../storage-kit/index.js';
 import { checkpointsByCommits, threadedCheckpoints } from './checkpoints.js';
@@ -17,7 +18,6 @@ import {
   type SqliteDriver,
   type SqliteHandle,
   storageErrorFrom,
-  textOf,
 } from './sqlite-handle.js';
 import { migrate, refuseFile } from './sqlite-schema.js';
 import { SqliteStore } from './sqlite-store.js';
@@ -229,5 +229,5 @@ function pathOf(handle: SqliteHandle): string | undefined {
 }
 
 function openError(thrown: unknown): StorageError {
-  return storageErrorFrom(thrown) ?? storageFailure('io', `SQLite: ${textOf(thrown)}.`);
+  return storageErrorFrom(thrown) ?? storageFailure('io', `SQLite: ${messageOf(thrown)}.`);
 }

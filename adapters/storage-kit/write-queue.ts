@@ -1,6 +1,7 @@
 import type { Result } from 'neverthrow';
 import { err } from 'neverthrow';
 import type { StorageError } from '../../src/ports/storage.js';
+import { messageOf } from '../../src/shared/values.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { type Batch, type Outcome, runBatch, type TransactionStore, type WriteWork } from './batches.js';
 
@@ -140,7 +141,7 @@ class GroupCommits implements WriteQueue {
   #lose(batch: readonly Waiting[], changed: readonly string[], thrown: unknown): void {
     const lost = storageFailure(
       'io',
-      `The disk did not confirm a write (${textOf(thrown)}): restart the process to read the actual state.`,
+      `The disk did not confirm a write (${messageOf(thrown)}): restart the process to read the actual state.`,
     );
     this.lost = lost;
     for (const waiting of [...batch, ...this.#queue]) settle(waiting, { result: err(lost) });
@@ -205,9 +206,5 @@ function settle(waiting: Waiting, outcome: Outcome): void {
 }
 
 function unknownFailure(thrown: unknown): StorageError {
-  return storageFailure('io', `The store failed: ${textOf(thrown)}.`);
-}
-
-function textOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return storageFailure('io', `The store failed: ${messageOf(thrown)}.`);
 }

@@ -1,5 +1,6 @@
-import { described, faultOfMembers, isRecord, type OptionTable } from '../options/check-options.js';
+import { described, faultOfMembers, type OptionTable } from '../options/check-options.js';
 import { anything, flag, group, listOf, mapOf, oneOf, optional, text } from '../options/option-kinds.js';
+import { isRecord } from '../shared/values.js';
 import { namespaceCapabilities, policyShorthands } from './capability.js';
 import {
   type Area,

@@ -1,9 +1,8 @@
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import { type Instant, instantFromRfc3339, isoFromInstant } from '../shared/instant.js';
-import { isBase64 } from '../shared/text-values.js';
+import { isBase64, isRecord, quoted } from '../shared/values.js';
 import type { JsonSchema } from './json-schema.js';
 import { orNull } from './json-schema.js';
-import { quoted } from './quoted.js';
 
 /** Encoding of a value as a member of a JSON body. Null and an absent member both mean "not given". */
 export interface JsonCodec<T> {
@@ -20,11 +19,6 @@ export interface JsonCodec<T> {
 type JsonReading<T> = { readonly value: T } | { readonly pointer: string; readonly message: string } | undefined;
 
 type JsonObject = Readonly<Record<string, unknown>>;
-
-/** A JSON object, not a list and not null. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function codec<T>(schema: JsonSchema, expected: string, fits: (value: unknown) => value is T): JsonCodec<T> {
   return { schema: () => schema, expected, read: (value) => (fits(value) ? { value } : undefined) };
@@ -73,7 +67,7 @@ export const jsonTextMap: JsonCodec<Readonly<Record<string, string>>> = codec(
   { type: 'object', additionalProperties: { type: 'string' } },
   'an object whose values are strings',
   (value): value is Readonly<Record<string, string>> =>
-    isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string'),
+    isRecord(value) && Object.values(value).every((item) => typeof item === 'string'),
 );
 
 /** A map of strings; null removes a name. */
@@ -81,14 +75,14 @@ export const jsonTextsOrNulls: JsonCodec<Readonly<Record<string, string | null>>
   { type: 'object', additionalProperties: { type: ['string', 'null'] } },
   'an object whose values are strings or null',
   (value): value is Readonly<Record<string, string | null>> =>
-    isJsonObject(value) && Object.values(value).every((item) => item === null || typeof item === 'string'),
+    isRecord(value) && Object.values(value).every((item) => item === null || typeof item === 'string'),
 );
 
 /** Any object; the receiver validates it. */
 export const jsonMap: JsonCodec<JsonObject> = codec(
   { type: 'object', additionalProperties: true },
   'an object',
-  isJsonObject,
+  isRecord,
 );
 
 /** A string, or a bool that refers to another member. */
@@ -137,7 +131,7 @@ export function jsonObject<M extends JsonMembers>(members: M): JsonCodec<Members
     }),
     expected: 'an object',
     read: (value) => {
-      if (!isJsonObject(value)) return undefined;
+      if (!isRecord(value)) return undefined;
       const given = membersIn(value);
       const found: Record<string, unknown> = {};
       for (const [own, { name, codec }] of entries) {

@@ -1,6 +1,5 @@
 import { jsonFaultText, jsonValueEnd, wrongJsonType } from '../shared/json-scan.js';
-import { noBooleanText, parseBoolean } from '../shared/text-values.js';
-import { isJsonObject } from './json-codecs.js';
+import { isRecord, noBooleanText, parseBoolean } from '../shared/values.js';
 
 /** Whether the first message of a socket is a handshake, by the parameter `ws_handshake`; or why its value is invalid. */
 export function isHandshakeAnnounced(text = ''): boolean | { readonly fault: string } {
@@ -16,7 +15,7 @@ export function tokenOfHandshake(message: string): string | { readonly fault: st
   const end = jsonValueEnd(message);
   if (typeof end !== 'number') return { fault: jsonFaultText(message, end, 'unexpected EOF') };
   const value: unknown = JSON.parse(message.slice(0, end));
-  if (value !== null && !isJsonObject(value)) {
+  if (value !== null && !isRecord(value)) {
     return { fault: wrongJsonType(value, 'value of type agent.wsHandshakeMessage') };
   }
   let version = 0;

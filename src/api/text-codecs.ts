@@ -1,8 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import { instantFromRfc3339, isoFromInstant } from '../shared/instant.js';
+import { quoted } from '../shared/values.js';
 import type { JsonSchema } from './json-schema.js';
-import { quoted } from './quoted.js';
 
 /** Encoding of a value in a path or a query. */
 export interface TextCodec<T> {

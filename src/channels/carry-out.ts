@@ -1,4 +1,5 @@
 import type { CommandInput, CommandOutput, CommandPerformer, NodeCommand } from '../agent/link/node-command.js';
+import { messageOf } from '../shared/values.js';
 import type { Channel } from './channel.js';
 import type { Item } from './frame.js';
 
@@ -25,7 +26,7 @@ export async function carryOut(channel: Channel, perform: CommandPerformer, inFo
     }
     channel.end();
   } catch (error) {
-    channel.reset(error instanceof Error ? error.message : 'unknown error');
+    channel.reset(messageOf(error));
   }
 }
 

@@ -3,6 +3,8 @@
  * big-endian), and a payload that depends on the kind.
  */
 
+import { isRecord } from '../shared/values.js';
+
 export type Frame =
   /** Opens a channel. Numbers are used once. */
   | { readonly type: 'open'; readonly channel: number }
@@ -85,7 +87,7 @@ export function decodeItem(encoded: Uint8Array): Item | undefined {
   if (end > encoded.length) return undefined;
   const head = parsed(new TextDecoder().decode(encoded.subarray(4, end)));
   const data = head?.['data'];
-  if (!isObject(data)) return undefined;
+  if (!isRecord(data)) return undefined;
   return head?.['hasBytes'] === true ? { ...data, bytes: encoded.subarray(end) } : data;
 }
 
@@ -110,14 +112,10 @@ function view(bytes: Uint8Array): DataView {
 function parsed(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const nothing = new Uint8Array(0);

@@ -1,8 +1,9 @@
 import type { CallInput } from '../api/answers.js';
 import type { Call } from '../api/call.js';
 import type { DocumentShape, InputLocation } from '../api/inputs.js';
-import { isJsonObject, type JsonCodec, type JsonMembers, printJson } from '../api/json-codecs.js';
+import { type JsonCodec, type JsonMembers, printJson } from '../api/json-codecs.js';
 import type { TextCodec } from '../api/text-codecs.js';
+import { isRecord } from '../shared/values.js';
 import type { BadRequest } from './client-error.js';
 
 /** Checks inputs before they reach a transport, by the server's rules: in process and over HTTP the same ones are refused. */
@@ -45,7 +46,7 @@ function badRequestFor(name: string, message: string | undefined): BadRequest | 
 }
 
 function wrongDocument(name: string, shape: DocumentShape, value: unknown): BadRequest | undefined {
-  if (!isJsonObject(value)) return badRequestFor(name, 'must be an object');
+  if (!isRecord(value)) return badRequestFor(name, 'must be an object');
   const stray = strayMember(shape, value);
   if (stray === undefined) return undefined;
   return badRequest(`there is no attribute ${JSON.stringify(stray)}`, `${name}.${stray}`);

@@ -3,8 +3,8 @@ import type { CallInput } from '../api/answers.js';
 import type { Call } from '../api/call.js';
 import { waitingInputs } from '../api/call.js';
 import type { DocumentShape, Input, InputLocation } from '../api/inputs.js';
-import { isJsonObject, type JsonMembers, printJson } from '../api/json-codecs.js';
-import { hasLoneSurrogate } from '../shared/text-values.js';
+import { type JsonMembers, printJson } from '../api/json-codecs.js';
+import { hasLoneSurrogate, isRecord } from '../shared/values.js';
 import type { TransportOptions } from './client.js';
 import type { BadRequest } from './client-error.js';
 
@@ -89,7 +89,7 @@ function printMembers(
 function mergeInto(body: Record<string, unknown>, members: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(members)) {
     const before = body[name];
-    body[name] = isJsonObject(before) && isJsonObject(value) ? { ...before, ...value } : value;
+    body[name] = isRecord(before) && isRecord(value) ? { ...before, ...value } : value;
   }
 }
 

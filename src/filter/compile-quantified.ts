@@ -1,8 +1,9 @@
+import { isRecord } from '../shared/values.js';
 import { ABSENT, type CompiledSelector, type LocalName } from './compile-selector.js';
 import { fail, type Predicate, spend } from './evaluation.js';
 import type { Names, Quantified } from './expression.js';
 import { any, type FilterType, integer, text, unsigned } from './schema.js';
-import { decodedBytes, isMap } from './tests/value-test.js';
+import { decodedBytes } from './tests/value-test.js';
 
 /** An element with its index, or a value with its key. */
 interface Entry {
@@ -75,6 +76,6 @@ function isAmbiguous({ index, value }: Names): boolean {
 function entriesOf(collection: unknown, type: FilterType): readonly Entry[] | undefined {
   if (type.kind === 'bytes') return Array.from(decodedBytes(collection), (value, key) => ({ key, value }));
   if (Array.isArray(collection)) return collection.map((value: unknown, key) => ({ key, value }));
-  if (isMap(collection)) return Object.entries(collection).map(([key, value]) => ({ key, value }));
+  if (isRecord(collection)) return Object.entries(collection).map(([key, value]) => ({ key, value }));
   return type.kind === 'any' ? undefined : [];
 }

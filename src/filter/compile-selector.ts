@@ -1,8 +1,8 @@
-import { parseInt64Literal } from '../shared/text-values.js';
+import { isRecord, parseInt64Literal } from '../shared/values.js';
 import { type Evaluation, fail } from './evaluation.js';
 import type { Selector } from './expression.js';
 import { any, type FilterType, memberOf, type StructType, unsigned } from './schema.js';
-import { decodedBytes, isMap } from './tests/value-test.js';
+import { decodedBytes } from './tests/value-test.js';
 
 /** Names that a selector can refer to. */
 export interface Scope {
@@ -117,7 +117,7 @@ function byteStep(part: string, where: string): Step {
 
 function keyStep(part: string, isLast: boolean, where: string): Step {
   return (value, evaluation) => {
-    if (isMap(value) && Object.hasOwn(value, part)) return value[part];
+    if (isRecord(value) && Object.hasOwn(value, part)) return value[part];
     return isLast ? ABSENT : fail(evaluation, `${where}: the map has no ${named(part)}`);
   };
 }
@@ -126,7 +126,7 @@ function anyStep(part: string, isLast: boolean, where: string): Step {
   const [key, index] = [keyStep(part, isLast, where), indexStep(part, where)];
   return (value, evaluation) => {
     if (Array.isArray(value)) return index(value, evaluation);
-    return isMap(value)
+    return isRecord(value)
       ? key(value, evaluation)
       : fail(evaluation, `${where}: ${named(part)} cannot be read from a plain value`);
   };

@@ -1,8 +1,6 @@
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { isRecord } from '../shared/values.js';
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A name escaped for a JSON pointer. */
 export function pointed(name: string | number): string {
@@ -17,7 +15,7 @@ export function quoted(value: unknown): string {
 /** A string that two values share exactly when they are equal as JSON, regardless of member order and number notation. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
-    if (!isObject(member)) return member;
+    if (!isRecord(member)) return member;
     // A list of names and values, because an object would put numeric names first.
     return {
       ' ': Object.keys(member)

@@ -1,5 +1,6 @@
 import { remembered } from '../shared/remembered.js';
-import { isObject, type JsonObject, pointed } from './json.js';
+import { isRecord } from '../shared/values.js';
+import { type JsonObject, pointed } from './json.js';
 import { arrayKeywords } from './keywords/arrays.js';
 import { compositionKeywords } from './keywords/composition.js';
 import {
@@ -62,7 +63,7 @@ class SchemaReader {
   #id = '';
 
   read(schema: unknown): ReadSchema {
-    if (isObject(schema)) {
+    if (isRecord(schema)) {
       this.#hidesBesideReference = hidesBesideReference(schema['$schema']);
       const id = schema['$id'] ?? schema['id'];
       if (typeof id === 'string') this.#id = id.replace(/#$/, '');
@@ -81,7 +82,7 @@ class SchemaReader {
     const node: SchemaNode = { pointer, checks: [], inPlace: [], isTarget: false };
     this.#nodes.set(pointer, node);
     if (schema === false) node.checks.push((_value, run, place) => run.unfit(place, 'is not permitted'));
-    else if (isObject(schema)) node.checks.push(...this.#checks(schema, node, level));
+    else if (isRecord(schema)) node.checks.push(...this.#checks(schema, node, level));
     else if (schema !== true) {
       this.#report(pointer, 'must be a schema: an object, true or false');
       node.checks.push(leaveOpen);

@@ -3,6 +3,7 @@
  * otherwise have no effect, or fail much later in an unrelated place.
  */
 import { suggestName } from '../hcl/diagnostics/suggest.js';
+import { isRecord } from '../shared/values.js';
 
 /** The allowed values of one option. */
 export interface OptionKind {
@@ -92,8 +93,4 @@ const wordsOf: Readonly<Record<string, string>> = {
 function describedObject(value: object): string {
   if (typeof Reflect.get(value, 'isOk') === 'function') return 'a result: take its value, for example with orThrow';
   return typeof Reflect.get(value, 'then') === 'function' ? 'a promise: await it' : 'an object of another kind';
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

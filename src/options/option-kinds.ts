@@ -1,4 +1,5 @@
-import { faultIn, faultOf, isRecord, type OptionKind, type OptionTable } from './check-options.js';
+import { isRecord } from '../shared/values.js';
+import { faultIn, faultOf, type OptionKind, type OptionTable } from './check-options.js';
 
 export const text: OptionKind = { takes: 'a string', fits: (value) => typeof value === 'string' };
 

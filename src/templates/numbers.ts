@@ -1,4 +1,4 @@
-import { parseFloat64, parseInt64Literal } from '../shared/text-values.js';
+import { parseFloat64, parseInt64Literal } from '../shared/values.js';
 
 /** Parses a number literal; integers become `bigint`. Undefined if it is not a number or does not fit 64 bits. */
 export function constantFrom(text: string): bigint | number | undefined {

@@ -1,4 +1,4 @@
-import { compareBytes } from '../shared/text-values.js';
+import { compareBytes } from '../shared/values.js';
 import { floatText } from './float-text.js';
 
 /** An item of a variable: it prints as its value, and has its key and the path of its variable. */

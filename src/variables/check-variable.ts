@@ -1,4 +1,4 @@
-import { hasLoneSurrogate } from '../shared/text-values.js';
+import { hasLoneSurrogate } from '../shared/values.js';
 import type { VariableItems } from './variable.js';
 
 /** Maximum bytes of all names and values of a variable together. */

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { compareBytes } from '../shared/text-values.js';
+import { compareBytes } from '../shared/values.js';
 
 /** A version number for comparison with constraints. Written `v1.2.3-rc1+build5`; at least three segments, missing ones are 0. */
 export interface Version {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { quoted } from '../../../src/shared/values.js';
 import { type OutboundOptions, outboundOptionsFrom } from '../serve/serve-options.js';
 import { serverAddress } from '../server-address.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
@@ -94,10 +95,6 @@ function serverFrom(text: string | undefined): string {
   const server = serverAddress(text === undefined || text === '' ? 'http://127.0.0.1:4646' : text);
   if ('url' in server) return server.url;
   throw misused(`--server takes a URL such as https://jobs.example.org, not ${server.shown}`);
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
 }
 
 function misused(message: string): Stopped {

@@ -1,5 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { FunctionRunSummary, FunctionRunView, FunctionView } from '../../../src/index.js';
+import { messageOf } from '../../../src/shared/values.js';
 import { type Command, command, type Invocation, type OptionValues } from '../command-line/command.js';
 import { inJson, inOneLine } from '../output/cells.js';
 import { facts, tableOf } from '../output/columns.js';
@@ -239,7 +240,7 @@ async function inputFrom(
   try {
     return JSON.parse(json) as FunctionRunView['input'];
   } catch (error) {
-    throw new Stopped(`INPUT is not JSON: ${error instanceof Error ? error.message : 'unknown error'}`, 2);
+    throw new Stopped(`INPUT is not JSON: ${messageOf(error)}`, 2);
   }
 }
 

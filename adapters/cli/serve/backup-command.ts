@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../../src/shared/values.js';
 import { doubleDashed } from '../settings/read-flags.js';
 import { withoutPassword } from '../settings/store-kind.js';
 import { Stopped } from '../stopped.js';
@@ -38,7 +39,7 @@ export async function backupCommand(given: readonly string[], terminal: Terminal
     syncPath(dirname(to));
   } catch (error) {
     if (error instanceof Stopped) throw error;
-    throw new Stopped(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Stopped(`${file} cannot be written: ${messageOf(error)}`);
   } finally {
     for (const path of [partial, `${partial}-journal`]) rmSync(path, { force: true });
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type ExportSink, exportStore, hostPrincipal, type Storage } from '../../../src/index.js';
+import { messageOf } from '../../../src/shared/values.js';
 import { systemClock } from '../../node/index.js';
 import { doubleDashed } from '../settings/read-flags.js';
 import { stderrLogger } from '../stderr-logger.js';
@@ -74,7 +75,7 @@ async function exportTo(path: string, storage: Storage): Promise<number> {
   } catch (error) {
     file.discard();
     if (error instanceof Stopped) throw error;
-    throw new Stopped(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Stopped(`${path} cannot be written: ${messageOf(error)}`);
   }
 }
 

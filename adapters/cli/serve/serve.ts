@@ -20,6 +20,7 @@ import {
   type SettingsOverrides,
   type Storage,
 } from '../../../src/index.js';
+import { messageOf } from '../../../src/shared/values.js';
 import {
   createHttpHandler,
   limitConnections,
@@ -345,8 +346,4 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown error';
 }

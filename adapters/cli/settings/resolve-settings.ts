@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
+import { quoted } from '../../../src/shared/values.js';
 import { didYouMean } from '../did-you-mean.js';
 import type { Misfit } from './kind.js';
 import { type Setting, variableOf } from './setting.js';
@@ -150,10 +151,6 @@ function valuesIn(file: SettingsFile, faults: string[]): ReadonlyMap<string, unk
   };
   walk(file.content, '');
   return values;
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name.slice(0, 64));
 }
 
 /** A similar name at the same path, else the full key of a setting with this last part. */

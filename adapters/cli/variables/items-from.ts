@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRecord } from '../../../src/shared/values.js';
 import { findJsonFault } from '../json-fault.js';
 import { Stopped } from '../stopped.js';
 
@@ -73,8 +74,8 @@ export function itemsOfJson(text: string, source: string): GivenItems {
     throw new Stopped(`${source}:${fault.line}:${fault.column}: ${fault.message}`);
   }
   const value: unknown = JSON.parse(text);
-  if (!isObject(value)) throw new Stopped(`${source}: expected an object with string values`);
-  if (!isObject(value['Items'])) {
+  if (!isRecord(value)) throw new Stopped(`${source}: expected an object with string values`);
+  if (!isRecord(value['Items'])) {
     const items = texts.safeParse(value);
     if (items.success) return { items: items.data };
     throw new Stopped(`${source}: every item must be a string; ${pointersOf(items.error)}`);
@@ -83,10 +84,6 @@ export function itemsOfJson(text: string, source: string): GivenItems {
   if (!document.success) throw new Stopped(`${source}: the variable cannot be read; ${pointersOf(document.error)}`);
   const { Items, Path, Namespace, ModifyIndex } = document.data;
   return { items: Items, document: { path: Path, namespace: Namespace, index: ModifyIndex } };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function pointersOf(error: z.ZodError): string {

@@ -1,7 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Call } from '../../../src/api/call.js';
 import type { DocumentShape, Input, InputLocation } from '../../../src/api/inputs.js';
-import { isJsonObject, kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
+import { kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
+import { isRecord } from '../../../src/shared/values.js';
 import { type BadInput, badInput } from '../errors/bad-input.js';
 import { closedDocumentOf, strayFaults } from '../notifications/closed-document.js';
 import { type DocumentFault, type RequestDocument, readDocument } from '../notifications/request-document.js';
@@ -195,7 +196,7 @@ function attributesOf(
   for (const [name, attribute] of names) own[name] = attributes[attribute];
   for (const [name, relationship] of Object.entries(shape.relationships)) {
     const given = relationships[relationship.name];
-    own[name] = isJsonObject(given) && !Object.hasOwn(given, 'data') ? undefined : given;
+    own[name] = isRecord(given) && !Object.hasOwn(given, 'data') ? undefined : given;
   }
   return own;
 }
@@ -250,7 +251,7 @@ async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body
     .map((value) => (value === null ? (empty ?? value) : value))
     .andThen(
       (value): Result<Body, BadInput> =>
-        isJsonObject(value)
+        isRecord(value)
           ? ok({ type: 'members', given: membersIn(value) })
           : err({
               ...badInput('wrong_type', `the request body must be a JSON object, not ${kindOf(value)}`),

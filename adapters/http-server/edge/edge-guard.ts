@@ -1,4 +1,4 @@
-import { quoted } from '../errors/bad-input.js';
+import { quoted } from '../../../src/shared/values.js';
 import { type HttpRequest, headerValue } from '../http-message.js';
 import { authorityOf } from './target.js';
 

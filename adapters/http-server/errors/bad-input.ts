@@ -1,5 +1,3 @@
-export { quoted } from '../../../src/api/quoted.js';
-
 /** A fault of a request found before its operation runs. The two interfaces print it in their own forms. */
 export interface BadInput {
   readonly type: 'bad_input';

@@ -1,7 +1,7 @@
 import type { Call } from '../../../src/api/call.js';
 import type { DocumentShape } from '../../../src/api/inputs.js';
 import { suggestName } from '../../../src/hcl/index.js';
-import { quoted } from '../errors/bad-input.js';
+import { quoted } from '../../../src/shared/values.js';
 import type { DocumentFault, RequestDocument } from './request-document.js';
 
 /** The request document of a call that refuses unknown members. */

@@ -1,6 +1,6 @@
 import { onWorkspace } from '../../../src/api/access.js';
-import { isJsonObject } from '../../../src/api/json-codecs.js';
 import { listNotificationConfigurations, showNotificationConfiguration } from '../../../src/index.js';
+import { isRecord } from '../../../src/shared/values.js';
 import type { InputCheck } from '../calls/call-route.js';
 import type { RouteCall } from '../calls/route.js';
 import type { RefusingCall } from '../errors/interface-errors.js';
@@ -36,8 +36,8 @@ function checked(name: string): RefusingCall {
 
 function namesOtherWorkspace(document: RequestDocument, workspaceId: string): boolean {
   const subscribable = document.relationships['subscribable'];
-  const data = isJsonObject(subscribable) ? subscribable['data'] : undefined;
-  return isJsonObject(data) && (data['id'] !== workspaceId || data['type'] !== 'workspaces');
+  const data = isRecord(subscribable) ? subscribable['data'] : undefined;
+  return isRecord(data) && (data['id'] !== workspaceId || data['type'] !== 'workspaces');
 }
 
 function otherResource(call: RouteCall, pointer: string): HttpResponse {

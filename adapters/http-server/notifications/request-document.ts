@@ -1,8 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
-import { isJsonObject } from '../../../src/api/json-codecs.js';
+import { isRecord, quoted } from '../../../src/shared/values.js';
 import { parseJsonBody } from '../calls/json-body.js';
 import type { RouteCall } from '../calls/route.js';
-import { type BadInput, badInput, quoted } from '../errors/bad-input.js';
+import { type BadInput, badInput } from '../errors/bad-input.js';
 import { headerValue } from '../http-message.js';
 
 /** Faults of the document outside the attributes; operations report them together with their own. */
@@ -41,8 +41,8 @@ export async function readDocument(
 const nothing: RequestDocument = { id: undefined, attributes: {}, relationships: {}, faults: [] };
 
 function documentFrom(value: unknown, types: readonly [string, ...string[]]): RequestDocument {
-  const data = isJsonObject(value) ? value['data'] : undefined;
-  if (!isJsonObject(data)) {
+  const data = isRecord(value) ? value['data'] : undefined;
+  if (!isRecord(data)) {
     return { ...nothing, faults: [{ pointer: '/data', message: 'The document must have an object under data' }] };
   }
   const faults: DocumentFault[] = [];
@@ -70,7 +70,7 @@ function membersOf(
 ): Readonly<Record<string, unknown>> {
   const value = data[name];
   if (value === undefined || value === null) return {};
-  if (isJsonObject(value)) return value;
+  if (isRecord(value)) return value;
   faults.push({ pointer: '/data/' + name, message: `The ${name} must be an object` });
   return {};
 }

@@ -6,6 +6,7 @@ import { type Digest, digestInList } from '../../../src/agent/artifact/checksum.
 import type { TaskArtifact } from '../../../src/jobs/document/task-parts.js';
 import type { Download, DownloadRequest } from '../../../src/ports/download.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
+import { messageOf } from '../../../src/shared/values.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { folderForFile, PathRefused, type TaskTarget, targetOf } from '../disk/task-target.js';
@@ -115,7 +116,7 @@ async function unpackInto(
   } catch (error) {
     if (signal.aborted) return;
     if (error instanceof PathRefused || isTransientFault(error)) throw error;
-    const message = error instanceof Error ? error.message : 'unknown';
+    const message = messageOf(error);
     const isFinal = error instanceof ArchiveRefused || error instanceof ArchivesUnread;
     throw new ArtifactFailed(`Artifact ${at + 1}: the archive was not unpacked: ${message}`, isFinal);
   } finally {

@@ -1,5 +1,6 @@
 import type { OptionKind } from '../../options/check-options.js';
 import { instantFromRfc3339 } from '../../shared/instant.js';
+import { isRecord } from '../../shared/values.js';
 
 /* Validates data of another process member by member: types and limits. Unknown members are dropped. */
 
@@ -94,7 +95,7 @@ export function listOf<T>(shape: Shape<T>, most: number): Shape<readonly T[]> {
 /** An object with arbitrary keys; `__proto__` is treated like any other. */
 export function mapOf<T>(shape: Shape<T>, most = 1000): Shape<Readonly<Record<string, T>>> {
   return (value, at) => {
-    if (!isObject(value)) return misfit(at, 'an object');
+    if (!isRecord(value)) return misfit(at, 'an object');
     const entries = Object.entries(value);
     if (entries.length > most) return misfit(at, `an object of at most ${most} members`);
     return Object.fromEntries(
@@ -112,7 +113,7 @@ export function objectOf<const M extends Members, const O extends Members = Reco
   optional: O = {} as O,
 ): Shape<Fitted<M> & Partial<Fitted<O>>> {
   return (value, at) => {
-    if (!isObject(value)) return misfit(at, 'an object');
+    if (!isRecord(value)) return misfit(at, 'an object');
     const found: Record<string, unknown> = {};
     for (const [name, shape] of Object.entries(members)) found[name] = shape(value[name], `${at}.${name}`);
     for (const [name, shape] of Object.entries(optional)) {
@@ -120,8 +121,4 @@ export function objectOf<const M extends Members, const O extends Members = Reco
     }
     return found as Fitted<M> & Partial<Fitted<O>>;
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

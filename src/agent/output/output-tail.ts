@@ -1,4 +1,4 @@
-import { wellFormed } from '../../shared/text-values.js';
+import { wellFormed } from '../../shared/values.js';
 
 /*
  * The last lines of a task's output, for alerts. Built on the node, which knows the values of the task's variables:

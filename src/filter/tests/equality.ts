@@ -1,7 +1,7 @@
-import { parseBoolean, parseFloat64, parseInt64Literal, parseUint64Literal } from '../../shared/text-values.js';
+import { parseBoolean, parseFloat64, parseInt64Literal, parseUint64Literal, quoted } from '../../shared/values.js';
 import { fail } from '../evaluation.js';
 import type { FilterType, ScalarType } from '../schema.js';
-import { failing, quoted, type ValueTest } from './value-test.js';
+import { failing, type ValueTest } from './value-test.js';
 
 /** Whether a value equals the given string, parsed as the value's type. */
 export function equality(type: FilterType, text: string, where: string): ValueTest {

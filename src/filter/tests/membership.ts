@@ -1,8 +1,8 @@
-import { parseUint64Literal } from '../../shared/text-values.js';
+import { isRecord, parseUint64Literal, quoted } from '../../shared/values.js';
 import { type Evaluation, fail, spend } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
 import { coerced, equality, isComparable, looseEquality } from './equality.js';
-import { decodedBytes, failing, isMap, ofText, quoted, type ValueTest } from './value-test.js';
+import { decodedBytes, failing, ofText, type ValueTest } from './value-test.js';
 
 /** Whether the string is part of a string, an element of a list or a key of a map. */
 export function membership(type: FilterType, text: string, where: string): ValueTest {
@@ -10,7 +10,7 @@ export function membership(type: FilterType, text: string, where: string): Value
     case 'text':
       return ofText(type, where, (value) => (value as string).includes(text));
     case 'map':
-      return (value) => isMap(value) && Object.hasOwn(value, text);
+      return (value) => isRecord(value) && Object.hasOwn(value, text);
     case 'list':
       return elementTest(type.of, text, where);
     case 'bytes':
@@ -52,6 +52,6 @@ function membershipByValue(text: string, where: string): ValueTest {
   return (value, evaluation) => {
     if (typeof value === 'string') return value.includes(text);
     if (Array.isArray(value)) return holdsElement(value, isElement, evaluation);
-    return isMap(value) ? Object.hasOwn(value, text) : fail(evaluation, `${where}: it has no elements`);
+    return isRecord(value) ? Object.hasOwn(value, text) : fail(evaluation, `${where}: it has no elements`);
   };
 }

@@ -1,7 +1,8 @@
 import { regularExpression } from '../../shared/regular-expression.js';
+import { quoted } from '../../shared/values.js';
 import { fail, spend } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
-import { decodedBytes, failing, ofText, quoted, type ValueTest } from './value-test.js';
+import { decodedBytes, failing, ofText, type ValueTest } from './value-test.js';
 
 /** Steps of a match that cost one step of an evaluation. */
 const MATCH_STEPS = 20;

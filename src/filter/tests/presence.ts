@@ -1,6 +1,7 @@
+import { isRecord } from '../../shared/values.js';
 import { fail } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
-import { failing, isMap, ofText, type ValueTest } from './value-test.js';
+import { failing, ofText, type ValueTest } from './value-test.js';
 
 /** Whether a string, list or map is empty. */
 export function emptiness(type: FilterType, where: string): ValueTest {
@@ -54,7 +55,7 @@ function isNil(value: unknown): boolean {
 function isEmpty(value: unknown): boolean | undefined {
   if (typeof value === 'string') return value === '';
   if (Array.isArray(value)) return value.length === 0;
-  if (!isMap(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   for (const name in value) if (Object.hasOwn(value, name)) return false;
   return true;
 }

@@ -1,4 +1,4 @@
-import { isBase64 } from '../../shared/text-values.js';
+import { isBase64 } from '../../shared/values.js';
 import { type Evaluation, fail } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
 
@@ -19,16 +19,8 @@ export function ofText(type: FilterType, where: string, test: ValueTest): ValueT
   };
 }
 
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The bytes of a base64 string; empty if it is invalid. */
 export function decodedBytes(value: unknown): Uint8Array {
   if (typeof value !== 'string' || !isBase64(value)) return new Uint8Array();
   return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
-}
-
-export function quoted(text: string): string {
-  return JSON.stringify(text);
 }

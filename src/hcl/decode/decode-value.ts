@@ -1,5 +1,6 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
+import { quoted } from '../../shared/values.js';
 import type { DiagnosticCode } from '../diagnostics/codes.js';
 import { convert } from '../values/convert.js';
 import { compareNumbers, isWhole, toDouble } from '../values/number.js';
@@ -151,10 +152,6 @@ function wrongKind(wanted: string, value: HclValue): Result<never, ValueError> {
   const given = value.kind === 'null' ? 'null' : `a value of type ${typeText(value)}`;
   const shown = value.kind === 'string' ? 'this string' : given;
   return err({ code: 'bad_value', message: `${upperFirst(wanted)} is required, not ${shown}.` });
-}
-
-function quoted(key: string): string {
-  return JSON.stringify(key.length > 40 ? `${key.slice(0, 40)}…` : key);
 }
 
 function upperFirst(text: string): string {

@@ -1,3 +1,4 @@
+import { quoted } from '../../shared/values.js';
 import type { Expression, ForExpression, ObjectExpression, Span, Tuple } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
@@ -117,8 +118,4 @@ function evaluateObjectFor(
 
 function isTaken(inner: EvaluationContext, { condition }: ForExpression): boolean | undefined {
   return condition === undefined ? true : evaluateCondition(inner, condition);
-}
-
-function quoted(key: string): string {
-  return JSON.stringify(key.length > 40 ? `${key.slice(0, 40)}…` : key);
 }

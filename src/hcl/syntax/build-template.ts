@@ -1,4 +1,4 @@
-import { isWhiteSpace } from '../../shared/text-values.js';
+import { isWhiteSpace } from '../../shared/values.js';
 import { type Parser, report } from './parser.js';
 import type { Expression, Span, Template, TemplatePart, TextPart } from './tree.js';
 

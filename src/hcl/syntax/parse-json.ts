@@ -1,4 +1,4 @@
-import { hasLoneSurrogate } from '../../shared/text-values.js';
+import { hasLoneSurrogate } from '../../shared/values.js';
 import type { Problem } from '../diagnostics/diagnostic.js';
 import type { JsonMember, JsonValue } from './json-tree.js';
 import type { ParseLimits } from './parser.js';

@@ -1,4 +1,4 @@
-import { isWhiteSpace } from '../../shared/text-values.js';
+import { isWhiteSpace } from '../../shared/values.js';
 import { normalizeText } from '../values/normalize-text.js';
 import { buildTemplate, type RawPart } from './build-template.js';
 import { beginsSequence, readEscape, sequenceKind } from './escapes.js';

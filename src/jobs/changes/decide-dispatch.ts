@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type Instant, unixSecondsFromInstant, type WriteStamp } from '../../shared/instant.js';
-import { isBase64 } from '../../shared/text-values.js';
+import { isBase64 } from '../../shared/values.js';
 import type { Job, ParameterizedJobConfig } from '../document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from '../errors.js';
 import { isParameterized } from '../job-record.js';

@@ -1,4 +1,4 @@
-import { compareBytes } from '../../shared/text-values.js';
+import { compareBytes } from '../../shared/values.js';
 import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
 
 /** The level of detail of a diff. */

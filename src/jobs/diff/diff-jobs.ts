@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { compareBytes } from '../../shared/text-values.js';
+import { compareBytes } from '../../shared/values.js';
 import { equalValues } from '../document/equal-values.js';
 import { updateBlock } from '../document/fields/policy-fields.js';
 import type { Job } from '../document/job.js';

@@ -1,4 +1,4 @@
-import { compareBytes } from '../../shared/text-values.js';
+import { compareBytes } from '../../shared/values.js';
 import { equalValues } from '../document/equal-values.js';
 import {
   compareFields,

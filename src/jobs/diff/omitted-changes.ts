@@ -1,4 +1,4 @@
-import { compareBytes } from '../../shared/text-values.js';
+import { compareBytes, isRecord } from '../../shared/values.js';
 import { equalValues } from '../document/equal-values.js';
 import { compareFields, objectDiff, typeOfFields, typeOfPresence } from './diff-fields.js';
 import type { Item } from './flatten.js';
@@ -44,7 +44,7 @@ function addChange(changes: Draft, name: string, [before, after]: Sides, context
   const given = [before, after].filter((side) => side !== null && side !== undefined);
   if (given.length > 0 && given.every(isList)) {
     addList(changes, name, [(before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[]], contextual);
-  } else if (given.length > 0 && given.every(isBlock)) {
+  } else if (given.length > 0 && given.every(isRecord)) {
     changes.objects.push(
       blockChange(name, [(before ?? null) as Item | null, (after ?? null) as Item | null], contextual),
     );
@@ -55,7 +55,7 @@ type Lists = readonly [before: readonly unknown[], after: readonly unknown[]];
 
 function addList(changes: Draft, name: string, [before, after]: Lists, contextual: boolean): void {
   if (before.length === 0 && after.length === 0) changes.fields.push(fieldChange(name, null, []));
-  else if (![...before, ...after].every(isBlock)) changes.objects.push(elementsChange(name, [before, after]));
+  else if (![...before, ...after].every(isRecord)) changes.objects.push(elementsChange(name, [before, after]));
   else changes.objects.push(...blockChanges(name, [before as Item[], after as Item[]], contextual));
 }
 
@@ -157,10 +157,6 @@ function keysOf(old: Item | null, next: Item | null): string[] {
 function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return !value;
   return Object.keys(value).length === 0;
-}
-
-function isBlock(value: unknown): value is Item {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isList(value: unknown): value is readonly unknown[] {

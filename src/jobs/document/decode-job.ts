@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../shared/duration.js';
-import { isBase64 } from '../../shared/text-values.js';
+import { isBase64, isRecord } from '../../shared/values.js';
 import { type CompiledBlock, type CompiledField, compileBlock, type Template } from './compiled-block.js';
 import { jobBlock } from './fields/job-fields.js';
 import type { SubmittedJob } from './submitted-job.js';
@@ -83,7 +83,7 @@ function readJob(reading: Reading, input: unknown): SubmittedJob | undefined {
 }
 
 function readBlock(reading: Reading, block: CompiledBlock, input: unknown): Template | undefined {
-  if (!isPlainObject(input)) return fail(reading, 'an object', input);
+  if (!isRecord(input)) return fail(reading, 'an object', input);
   const out: Template = block.copy(block.template);
   const { byName } = block;
   for (const key in input) {
@@ -189,7 +189,7 @@ function readStrings(reading: Reading, raw: unknown): string[] | undefined {
 }
 
 function readStringMap(reading: Reading, raw: unknown): Record<string, string> | undefined {
-  if (!isPlainObject(raw)) return fail(reading, 'an object', raw);
+  if (!isRecord(raw)) return fail(reading, 'an object', raw);
   const keys = Object.keys(raw);
   if (!spend(reading, keys.length)) return undefined;
   const out: Record<string, string> = {};
@@ -226,7 +226,7 @@ function readMap<T>(
   raw: unknown,
   readElement: (element: unknown) => T | undefined,
 ): Record<string, T> | undefined {
-  if (!isPlainObject(raw)) return fail(reading, 'an object', raw);
+  if (!isRecord(raw)) return fail(reading, 'an object', raw);
   const keys = Object.keys(raw);
   if (!spend(reading, keys.length)) return undefined;
   const out: Record<string, T> = {};
@@ -269,10 +269,6 @@ function fail(reading: Reading, expected: string, raw: unknown): undefined {
 function step(reading: Reading, part: string | number): undefined {
   reading.failure?.path.push(part);
   return undefined;
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The kind of the value, and the value itself only when it is a number: strings may be secrets. */

@@ -1,4 +1,5 @@
 import { suggestName } from '../../hcl/diagnostics/suggest.js';
+import { quoted } from '../../shared/values.js';
 import { type Block, type Field, type FieldSet, submittedFields } from './fields/field-table.js';
 import { jobBlock } from './fields/job-fields.js';
 
@@ -66,10 +67,6 @@ function unknownField(block: Block<FieldSet>, key: string, path: string): Unknow
     suggestion,
     message: `${location} is not a field of a job and has no effect; did you mean ${suggestion}?`,
   };
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 64));
 }
 
 const known = new WeakMap<Block<FieldSet>, ReadonlyMap<string, Field<unknown, unknown>>>();

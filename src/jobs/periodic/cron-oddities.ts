@@ -1,3 +1,4 @@
+import { quoted } from '../../shared/values.js';
 import { type CronFields, cronFields } from './cron-expression.js';
 import { type CronEntry, entriesOf, type FieldName, fieldSpan } from './cron-fields.js';
 
@@ -76,8 +77,4 @@ function unevenInterval(entry: CronEntry, name: FieldName): CronOddity[] {
 
 function trap(message: string): CronOddity[] {
   return [{ kind: 'trap', message }];
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text);
 }

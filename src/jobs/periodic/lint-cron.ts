@@ -1,5 +1,6 @@
 import { day } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import { quoted } from '../../shared/values.js';
 import { type CronExpression, parseCron } from './cron-expression.js';
 import { oddities } from './cron-oddities.js';
 import { nextMatch, type PeriodicSchedule, specsOf } from './next-launch.js';
@@ -171,8 +172,4 @@ function date(wall: WallTime): string {
 
 function clock(wall: WallTime): string {
   return new Date(wall * 1000).toISOString().slice(11, 19);
-}
-
-function quoted(spec: string): string {
-  return JSON.stringify(spec);
 }

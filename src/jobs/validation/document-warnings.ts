@@ -1,6 +1,6 @@
+import { quoted } from '../../shared/values.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
 import { unknownFields } from '../document/unknown-fields.js';
-import { quoted } from './problem-texts.js';
 
 /** Keys of a document that a registration ignores: unknown ones, and ones from older versions of the interface. */
 export function documentWarnings(document: unknown, submitted: SubmittedJob): string[] {

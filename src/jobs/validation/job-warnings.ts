@@ -1,4 +1,5 @@
 import type { Instant } from '../../shared/instant.js';
+import { quoted } from '../../shared/values.js';
 import { hasSidecar } from '../admission/service-mesh.js';
 import type { WorkloadIdentity } from '../document/identity.js';
 import type { Job } from '../document/job.js';
@@ -6,7 +7,6 @@ import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { periodicProblems, periodicWarnings } from '../periodic/validate-periodic.js';
 import { type TaskNeed, taskNeeds } from '../task-needs.js';
-import { quoted } from './problem-texts.js';
 import { type Problems, type Report, within } from './problems.js';
 
 /** The facts about the installation that warnings depend on. */

@@ -1,11 +1,9 @@
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
-}
-
 /**
  * The problem of a value outside the field's choices, for example `mode must be fail or delay, not "x"`; undefined for a valid
  * value. `name` is the field's name in the job specification.
  */
+import { quoted } from '../../shared/values.js';
+
 export function choiceProblem(
   name: string,
   field: { readonly values: readonly string[] },

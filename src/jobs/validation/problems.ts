@@ -1,4 +1,5 @@
-import { errorsText, quoted } from './problem-texts.js';
+import { quoted } from '../../shared/values.js';
+import { errorsText } from './problem-texts.js';
 
 /** Receives one problem; the message includes its location. */
 export type Report = (problem: string) => void;

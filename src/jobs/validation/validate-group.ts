@@ -1,6 +1,6 @@
+import { quoted } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
 import { validateGroupServices } from './services/validate-services.js';
 import { validateLifecycles } from './validate-lifecycles.js';

@@ -1,5 +1,4 @@
-import { hasLoneSurrogate } from '../../shared/text-values.js';
-import { quoted } from './problem-texts.js';
+import { hasLoneSurrogate, quoted } from '../../shared/values.js';
 import type { Report } from './problems.js';
 import { byteLength } from './text-size.js';
 

@@ -1,6 +1,6 @@
+import { quoted } from '../../shared/values.js';
 import type { NetworkResource, Port } from '../document/network.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
 
 /** Checks the networks of a group and those of its tasks, which share its ports. */

@@ -1,7 +1,7 @@
 import { regularExpression } from '../../shared/regular-expression.js';
+import { quoted } from '../../shared/values.js';
 import { parseVersionConstraint } from '../../versions/version-constraint.js';
 import type { Affinity, Constraint, Spread } from '../document/placement.js';
-import { quoted } from './problem-texts.js';
 import type { Report } from './problems.js';
 
 /** A report for one element of a list. */

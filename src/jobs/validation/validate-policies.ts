@@ -1,3 +1,4 @@
+import { quoted } from '../../shared/values.js';
 import { secondNanos } from '../document/document-values.js';
 import { disconnectBlock, migrateBlock, restartBlock, updateBlock } from '../document/fields/policy-fields.js';
 import type {
@@ -7,7 +8,7 @@ import type {
   ScalingPolicy,
   UpdateStrategy,
 } from '../document/policies.js';
-import { choiceProblem, quoted } from './problem-texts.js';
+import { choiceProblem } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 
 export function validateUpdate(update: UpdateStrategy, jobType: string, report: Report): void {

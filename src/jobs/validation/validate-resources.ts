@@ -1,7 +1,8 @@
+import { quoted } from '../../shared/values.js';
 import { numaBlock } from '../document/fields/resource-fields.js';
 import type { RequestedDevice, Resources } from '../document/resources.js';
 import type { LogConfig } from '../document/task-parts.js';
-import { choiceProblem, quoted } from './problem-texts.js';
+import { choiceProblem } from './problem-texts.js';
 import { type Report, reportIf, within } from './problems.js';
 import { validateAffinities, validateConstraints } from './validate-placement.js';
 

@@ -1,7 +1,7 @@
+import { quoted } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
 import { isSignal } from './signals.js';
 import { byteLength } from './text-size.js';

@@ -1,3 +1,4 @@
+import { quoted } from '../../shared/values.js';
 import {
   artifactBlock,
   csiPluginBlock,
@@ -16,7 +17,7 @@ import type {
   TaskVault,
   VolumeMount,
 } from '../document/task-parts.js';
-import { choiceProblem, quoted } from './problem-texts.js';
+import { choiceProblem } from './problem-texts.js';
 import { type Report, reportIf, within } from './problems.js';
 
 /** Whether a path, seen from `base` inside the allocation's directory, leaves that directory. */

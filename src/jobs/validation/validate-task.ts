@@ -1,7 +1,7 @@
+import { quoted } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
 import { validateTaskServices } from './services/validate-services.js';
 import { validateIdentities } from './validate-identity.js';

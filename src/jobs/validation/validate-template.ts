@@ -1,7 +1,8 @@
+import { quoted } from '../../shared/values.js';
 import { parseTemplate } from '../../templates/template.js';
 import { templateBlock } from '../document/fields/task-part-fields.js';
 import type { TaskTemplate } from '../document/task-parts.js';
-import { choiceProblem, quoted } from './problem-texts.js';
+import { choiceProblem } from './problem-texts.js';
 import { type Report, reportIf, within } from './problems.js';
 import { pathEscapes } from './validate-task-parts.js';
 

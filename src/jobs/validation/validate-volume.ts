@@ -1,6 +1,7 @@
+import { quoted } from '../../shared/values.js';
 import { volumeBlock } from '../document/fields/task-group-fields.js';
 import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
-import { choiceProblem, quoted } from './problem-texts.js';
+import { choiceProblem } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 
 /** The access modes of a host volume; the other modes need several nodes. */

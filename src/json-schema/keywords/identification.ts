@@ -1,4 +1,4 @@
-import { isObject } from '../json.js';
+import { isRecord } from '../../shared/values.js';
 import type { KeywordGroup, Part } from '../part.js';
 import type { Check } from '../run.js';
 
@@ -38,7 +38,7 @@ function readAnchor({ schema, refuse, anchor }: Part): Check | null {
 /** Parsed because references lead there; otherwise they check nothing. */
 function readDefinitions({ schema, refuse, inner }: Part, keyword: string): Check | null {
   const definitions = schema[keyword];
-  if (!isObject(definitions)) {
+  if (!isRecord(definitions)) {
     refuse(keyword, 'must be an object of schemas');
     return null;
   }

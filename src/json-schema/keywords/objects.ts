@@ -1,11 +1,12 @@
-import { isObject, type JsonObject } from '../json.js';
+import { isRecord } from '../../shared/values.js';
+import type { JsonObject } from '../json.js';
 import type { KeywordGroup, Part } from '../part.js';
 import { type Check, FITS, OPEN, type Place, type Run, type SchemaNode, UNFIT, type Verdict, worse } from '../run.js';
 import { countKeyword } from './counts.js';
 import { readPattern, type Search } from './texts.js';
 
 function countMembers(value: unknown): number | null {
-  return isObject(value) ? Object.keys(value).length : null;
+  return isRecord(value) ? Object.keys(value).length : null;
 }
 
 function areNames(value: unknown): value is readonly string[] {
@@ -15,7 +16,7 @@ function areNames(value: unknown): value is readonly string[] {
 /** Whether the object has all of the names. */
 function requireNames(names: readonly string[], why: string): Check {
   return (value, run, place) => {
-    if (!isObject(value)) return FITS;
+    if (!isRecord(value)) return FITS;
     if (!run.spend(5 * names.length)) return OPEN;
     let verdict: Verdict = FITS;
     for (const name of names) {
@@ -33,7 +34,7 @@ function readRequired({ schema, refuse }: Part): Check {
 /** Schemas by name, from a keyword that holds them. */
 function namedParts(part: Part, keyword: string, read: Part['inner']): ReadonlyMap<string, SchemaNode> {
   const schemas = part.schema[keyword] ?? {};
-  if (!isObject(schemas)) {
+  if (!isRecord(schemas)) {
     part.refuse(keyword, 'must be an object of schemas');
     return new Map();
   }
@@ -58,7 +59,7 @@ function readMembers(part: Part): Check {
   };
   const onlyNamed = members.patterns.length === 0 && members.others === null;
   return (value, run, place) => {
-    if (!isObject(value)) return FITS;
+    if (!isRecord(value)) return FITS;
     const names = Object.keys(value);
     let verdict: Verdict = FITS;
     // In a large object with few named members the others need not be visited.
@@ -93,7 +94,7 @@ function judgeMember({ named, patterns, others }: Members, value: unknown, run: 
 function readNames(part: Part): Check {
   const node = part.inner(part.schema['propertyNames'], 'propertyNames');
   return (value, run, place) => {
-    if (!isObject(value)) return FITS;
+    if (!isRecord(value)) return FITS;
     let verdict: Verdict = FITS;
     for (const name of Object.keys(value)) {
       if (run.stopped !== null) return OPEN;
@@ -112,7 +113,7 @@ function misnamed(run: Run, place: Place): Verdict {
 function readDependencies(part: Part, keyword: string): Check {
   const { schema, refuse } = part;
   const given = schema[keyword];
-  if (!isObject(given)) return refuse(keyword, 'must be an object');
+  if (!isRecord(given)) return refuse(keyword, 'must be an object');
   const checks: [string, Check][] = [];
   for (const [name, asked] of Object.entries(given)) {
     const isList = keyword !== 'dependentSchemas' && Array.isArray(asked);
@@ -124,7 +125,7 @@ function readDependencies(part: Part, keyword: string): Check {
     }
   }
   return (value, run, place) => {
-    if (!isObject(value)) return FITS;
+    if (!isRecord(value)) return FITS;
     const asking = checks.filter(([name]) => run.spend(4) && Object.hasOwn(value, name));
     return asking.reduce<Verdict>((verdict, [, check]) => worse(verdict, check(value, run, place)), FITS);
   };

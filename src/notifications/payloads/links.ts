@@ -1,4 +1,4 @@
-import { wellFormed } from '../../shared/text-values.js';
+import { wellFormed } from '../../shared/values.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** The public address of the service. */

@@ -1,4 +1,4 @@
-import { wellFormed } from '../../shared/text-values.js';
+import { wellFormed } from '../../shared/values.js';
 
 /*
  * Users write run messages, names and identifiers; chat services and mail programs read them as markup. These functions

@@ -7,7 +7,7 @@ import {
 } from '../../agent/link/node-command.js';
 import type { MessageSocket } from '../../api/message-socket.js';
 import { jsonFaultIn, jsonFaultText, wrongJsonType } from '../../shared/json-scan.js';
-import { noBooleanText, parseBoolean } from '../../shared/text-values.js';
+import { noBooleanText, parseBoolean } from '../../shared/values.js';
 import { execInputsFrom } from './exec-inputs.js';
 
 /*

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { CommandInput } from '../../agent/link/node-command.js';
 import { jsonFaultText, jsonValueEnd, wrongJsonType } from '../../shared/json-scan.js';
-import { isBase64 } from '../../shared/text-values.js';
+import { isBase64 } from '../../shared/values.js';
 
 type Members = Readonly<Record<string, unknown>>;
 

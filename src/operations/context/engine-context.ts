@@ -12,6 +12,7 @@ import type { Tracer } from '../../ports/tracer.js';
 import type { Transform } from '../../ports/transform.js';
 import type { Settings } from '../../settings.js';
 import type { Milliseconds } from '../../shared/duration.js';
+import { messageOf } from '../../shared/values.js';
 import type { EngineEmitter, EngineEvents } from '../events.js';
 import type { ParkedQueries } from '../waiting/parked-queries.js';
 import type { PresentTimes } from '../waiting/present-times.js';
@@ -117,9 +118,6 @@ export function emit<K extends keyof EngineEvents>(
   try {
     context.events.emit(name, ...fact);
   } catch (error) {
-    context.logger.error(
-      { event: name, error: error instanceof Error ? error.message : 'unknown' },
-      'An event listener threw',
-    );
+    context.logger.error({ event: name, error: messageOf(error) }, 'An event listener threw');
   }
 }

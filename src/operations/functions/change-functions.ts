@@ -13,6 +13,7 @@ import type { InvalidRequest } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
 import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
+import { messageOf } from '../../shared/values.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
@@ -101,7 +102,7 @@ function enqueueError(
 ): EnqueueRefused | FunctionNotFound | StorageError {
   if (error instanceof NotCommittedError) throw error;
   if (!(error instanceof FunctionsError)) {
-    logger.error({ function: name, error: error instanceof Error ? error.message : 'unknown' }, 'A schema threw');
+    logger.error({ function: name, error: messageOf(error) }, 'A schema threw');
     return { type: 'enqueue_refused', reason: 'input', message: `the schema of ${name} cannot check this input` };
   }
   const { message } = error;

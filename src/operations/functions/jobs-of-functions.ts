@@ -21,7 +21,7 @@ import {
 import type { ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
-import { isBase64 } from '../../shared/text-values.js';
+import { isBase64 } from '../../shared/values.js';
 import type { PermissionDenied } from '../authorise.js';
 import { type RunOfJob, readRunAnywhere, setPaused } from '../books/function-jobs.js';
 import { countDispatch } from '../books/jobs/quota-sums.js';

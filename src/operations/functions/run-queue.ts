@@ -7,6 +7,7 @@ import { type AttemptEnd, keysOf, pauses, queueName, runs, type StoredRun, start
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
+import { messageOf } from '../../shared/values.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type KnownItems, type QueueKind, type TurnRequest, tablesIndex, WorkLoop } from '../queue/work-loop.js';
@@ -488,4 +489,4 @@ const taken = 'taken';
 
 /** A row that cannot be worked with must not end the process. */
 const failureOf = (thrown: unknown): Result<never, Pick<StorageError, 'message'> & { readonly thrown: unknown }> =>
-  err({ message: thrown instanceof Error ? thrown.message : 'unknown', thrown });
+  err({ message: messageOf(thrown), thrown });

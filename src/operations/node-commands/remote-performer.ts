@@ -13,6 +13,7 @@ import type { Channels } from '../../channels/channels.js';
 import type { Item } from '../../channels/frame.js';
 import type { Clock } from '../../ports/clock.js';
 import { second } from '../../shared/duration.js';
+import { messageOf } from '../../shared/values.js';
 import { unlessAborted } from '../waiting/unless-aborted.js';
 
 interface Asked {
@@ -59,7 +60,7 @@ async function ask(
     return err(refusal ?? commandRefused('failed', 'The node gave no answer'));
   } catch (error) {
     over();
-    return err(commandRefused('failed', `The node gave no answer: ${textOf(error)}`));
+    return err(commandRefused('failed', `The node gave no answer: ${messageOf(error)}`));
   }
 }
 
@@ -96,7 +97,7 @@ async function* conversation(
     if (signal.aborted) return;
     // The error shows readers of files that the file is incomplete.
     if (command.type !== 'exec') throw error;
-    yield { type: 'failed', message: `The node gave no further answer: ${textOf(error)}` };
+    yield { type: 'failed', message: `The node gave no further answer: ${messageOf(error)}` };
   } finally {
     finished.abort();
     channel.end();
@@ -119,8 +120,4 @@ async function pump(channel: Channel, input: AsyncIterable<CommandInput>, finish
   } catch {
     channel.reset('the caller has gone');
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown error';
 }

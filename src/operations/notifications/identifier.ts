@@ -1,5 +1,5 @@
 import type { FieldFault } from '../../notifications/errors.js';
-import { hasLoneSurrogate } from '../../shared/text-values.js';
+import { hasLoneSurrogate } from '../../shared/values.js';
 
 /** An ID chosen by the host must be valid in a URL path: not empty, without slashes, white space and lone surrogates. */
 export function checkIdentifier(id: unknown, faults: FieldFault[]): void {

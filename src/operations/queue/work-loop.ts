@@ -5,6 +5,7 @@ import type { ReadView, StorageError, TableName, WriteView } from '../../ports/s
 import { leaseEnd, processes, type QueueProcess, renewalAt, type SeenLease } from '../../queue/process.js';
 import { day, type Milliseconds, minute, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import { messageOf } from '../../shared/values.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type Waker, waker } from './waker.js';
@@ -307,7 +308,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
         if (this.#reached > this.#known) this.#waker.wake();
       } catch (error) {
         // Only the end of the loop waits for this promise.
-        const message = error instanceof Error ? error.message : 'unknown';
+        const message = messageOf(error);
         this.#context.logger.error({ error: message, queue: this.#kind.name }, 'Watching a queue failed');
         await this.#context.clock.sleep(second, signal);
       }
@@ -379,7 +380,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
       (result) => result,
       // A row that cannot be worked with must not end the process.
       (thrown: unknown): Result<never, Pick<StorageError, 'message' | 'reason'>> =>
-        err({ reason: 'io', message: thrown instanceof Error ? thrown.message : 'unknown' }),
+        err({ reason: 'io', message: messageOf(thrown) }),
     );
     if (written.isErr()) {
       this.#ends = [...ends, ...this.#ends];

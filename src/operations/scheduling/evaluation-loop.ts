@@ -6,6 +6,7 @@ import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { schedulerConfigurations } from '../../scheduler/scheduler-configuration.js';
 import type { Instant } from '../../shared/instant.js';
+import { messageOf } from '../../shared/values.js';
 import { type KnownCluster, needsTurns } from '../books/scheduling/known-cluster.js';
 import { readSchedulerConfiguration } from '../books/scheduling/scheduler-configuration-rows.js';
 import { commit, type Transaction } from '../commit.js';
@@ -157,7 +158,7 @@ async function workOnce(
   } catch (error) {
     const id = attempt.evaluation?.ID;
     if (id !== undefined) failures.faults.count(id);
-    logFailure(context, attempt, error instanceof Error ? error.message : 'unknown');
+    logFailure(context, attempt, messageOf(error));
   }
   return 'failed';
 }

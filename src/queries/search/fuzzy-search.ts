@@ -1,5 +1,5 @@
 import { ok, type Result } from 'neverthrow';
-import { compareBytes } from '../../shared/text-values.js';
+import { compareBytes } from '../../shared/values.js';
 import { firstWith } from './prefix-search.js';
 import { canBegin, refuse, type SearchContext, type SearchRefused } from './search-context.js';
 

@@ -1,5 +1,5 @@
 import { regularExpression } from '../../shared/regular-expression.js';
-import { compareBytes, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/text-values.js';
+import { compareBytes, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/values.js';
 import { parseVersion, type VersionSyntax } from '../../versions/version.js';
 import { parseVersionConstraint, satisfies } from '../../versions/version-constraint.js';
 import type { ResolvedTarget } from './constraint-targets.js';

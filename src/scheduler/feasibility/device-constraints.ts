@@ -1,4 +1,4 @@
-import { compareBytes, parseBoolean, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/text-values.js';
+import { compareBytes, parseBoolean, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/values.js';
 import { hasCommonItem, isSubset, items, matchesPattern, matchesVersion } from './constraint-operators.js';
 import { type DeviceUnit, deviceUnits } from './device-units.js';
 

@@ -2,7 +2,7 @@ import type { NetworkResource } from '../../jobs/document/network.js';
 import type { Affinity, Constraint } from '../../jobs/document/placement.js';
 import type { VolumeRequest } from '../../jobs/document/task-group.js';
 import { type TaskNeed, unmetNeeds } from '../../jobs/task-needs.js';
-import { parseBoolean } from '../../shared/text-values.js';
+import { parseBoolean } from '../../shared/values.js';
 import { addressesOf, defaultHostNetwork } from '../cluster/host-ports.js';
 import { type Node, provisionOf } from '../node.js';
 import { checkConstraint } from './constraint-operators.js';

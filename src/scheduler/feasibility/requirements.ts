@@ -5,7 +5,7 @@ import type { RequestedDevice, Resources } from '../../jobs/document/resources.j
 import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup, VolumeRequest } from '../../jobs/document/task-group.js';
 import { type TaskNeed, taskNeeds } from '../../jobs/task-needs.js';
-import { parseBoolean } from '../../shared/text-values.js';
+import { parseBoolean } from '../../shared/values.js';
 import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
 import { type Capacity, capacityOf } from '../cluster/capacity.js';
 

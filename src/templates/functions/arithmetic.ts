@@ -1,4 +1,4 @@
-import { parseBoolean, parseFloat64, parseInt64 } from '../../shared/text-values.js';
+import { parseBoolean, parseFloat64, parseInt64 } from '../../shared/values.js';
 import { isWhole64 } from '../numbers.js';
 import { kindOf, textOf, type Value } from '../values.js';
 import { ofTexts, quotedStart } from './arguments.js';

@@ -1,4 +1,4 @@
-import { wellFormed } from '../../shared/text-values.js';
+import { wellFormed } from '../../shared/values.js';
 import { MAX_DEPTH } from '../limits.js';
 import { isItem, isList, isMap, isMetadata, kindOf, namesOf, textOf, type Value } from '../values.js';
 import { made, ofTexts, smallFrom, textsFrom } from './arguments.js';

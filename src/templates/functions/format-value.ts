@@ -1,4 +1,4 @@
-import { wellFormed } from '../../shared/text-values.js';
+import { wellFormed } from '../../shared/values.js';
 import { floatText } from '../float-text.js';
 import { isList, isMap, isMetadata, namesOf, textOf, type Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';

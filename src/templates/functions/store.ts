@@ -1,4 +1,4 @@
-import { trimWhiteSpace } from '../../shared/text-values.js';
+import { trimWhiteSpace } from '../../shared/values.js';
 import type { Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
 import { ofTexts, quotedStart, textsFrom } from './arguments.js';

@@ -1,5 +1,5 @@
 import { regularExpression } from '../../shared/regular-expression.js';
-import { isBase64, lowerCase, trimWhiteSpace, upperCase, wellFormed } from '../../shared/text-values.js';
+import { isBase64, lowerCase, trimWhiteSpace, upperCase, wellFormed } from '../../shared/values.js';
 import { isList, kindOf, type Value } from '../values.js';
 import { made, ofTexts, quotedStart, smallFrom, textsFrom } from './arguments.js';
 import { joined, shownAs } from './print.js';

@@ -1,5 +1,5 @@
 import { madeOnce } from '../../shared/remembered.js';
-import { upperCase } from '../../shared/text-values.js';
+import { upperCase } from '../../shared/values.js';
 
 /** A word: letters, numbers and marks, with a single apostrophe, dot, colon or comma within. */
 const word = madeOnce(() => /[\p{L}\p{M}\p{N}\p{Pc}]+(?:['’.:·․﹒＇．﹕︓][\p{L}\p{M}\p{N}\p{Pc}]+)*/gu);

@@ -1,4 +1,4 @@
-import { isBase64 } from '../../../shared/text-values.js';
+import { isBase64 } from '../../../shared/values.js';
 
 /** UTF-8; halves of surrogate pairs become the replacement character. */
 export function bytesFromText(text: string): Uint8Array {

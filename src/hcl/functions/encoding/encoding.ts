@@ -1,5 +1,5 @@
 import { ok } from 'neverthrow';
-import { wellFormed } from '../../../shared/text-values.js';
+import { wellFormed } from '../../../shared/values.js';
 import { meteredJsonText } from '../../values/json-text.js';
 import type { HclValue } from '../../values/value.js';
 import { dynamicType, stringType, stringValue } from '../../values/value.js';

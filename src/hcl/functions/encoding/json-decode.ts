@@ -1,5 +1,5 @@
 import { ok } from 'neverthrow';
-import { wellFormed } from '../../../shared/text-values.js';
+import { wellFormed } from '../../../shared/values.js';
 import type { Budget } from '../../evaluate/budget.js';
 import { typesEqual } from '../../values/equal.js';
 import { normalizeText } from '../../values/normalize-text.js';

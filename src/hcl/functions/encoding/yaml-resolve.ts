@@ -1,4 +1,4 @@
-import { isBase64 } from '../../../shared/text-values.js';
+import { isBase64 } from '../../../shared/values.js';
 import { parseNumber } from '../../values/number.js';
 import type { HclValue } from '../../values/value.js';
 import { dynamicNull, falseValue, numberValue, stringValue, trueValue } from '../../values/value.js';

@@ -1,4 +1,4 @@
-import { lengthens, upperCase } from '../../../shared/text-values.js';
+import { lengthens, upperCase } from '../../../shared/values.js';
 
 /** Upper-cases the first letter of every word. Letters, digits and `_` make words, so `-` and the apostrophe end one. */
 export function titleCase(text: string): string {

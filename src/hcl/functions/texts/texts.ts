@@ -1,5 +1,5 @@
 import { err, ok } from 'neverthrow';
-import { lowerCase, trimWhiteSpace, upperCase } from '../../../shared/text-values.js';
+import { lowerCase, trimWhiteSpace, upperCase } from '../../../shared/values.js';
 import { clusterCount, clustersOf } from '../../values/graphemes.js';
 import { countNumber } from '../../values/number.js';
 import type { HclValue } from '../../values/value.js';

@@ -1,7 +1,8 @@
+import { quoted } from '../../../shared/values.js';
 import { secondNanos } from '../../document/document-values.js';
 import { serviceCheckBlock } from '../../document/fields/service-fields.js';
 import type { ServiceCheck } from '../../document/service.js';
-import { choiceProblem, quoted } from '../problem-texts.js';
+import { choiceProblem } from '../problem-texts.js';
 
 /** Whether the check connects to a port. */
 export function needsPort(check: ServiceCheck): boolean {

@@ -1,8 +1,8 @@
+import { quoted } from '../../../shared/values.js';
 import { hasSidecar } from '../../admission/service-mesh.js';
 import type { Job } from '../../document/job.js';
 import type { Service } from '../../document/service.js';
 import type { TaskGroup } from '../../document/task-group.js';
-import { quoted } from '../problem-texts.js';
 import type { Report } from '../problems.js';
 
 /** Checks what the mesh services of a job need from their groups; the first problem of each kind is reported. */

@@ -1,7 +1,8 @@
+import { quoted } from '../../../shared/values.js';
 import type { Service } from '../../document/service.js';
 import type { Task } from '../../document/task.js';
 import { servicesOf, type TaskGroup } from '../../document/task-group.js';
-import { listed, quoted } from '../problem-texts.js';
+import { listed } from '../problem-texts.js';
 import { type Report, within } from '../problems.js';
 import { needsPort } from './validate-check.js';
 import { validateService } from './validate-service.js';

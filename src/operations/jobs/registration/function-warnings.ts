@@ -1,5 +1,5 @@
 import type { Job } from '../../../jobs/document/job.js';
-import { quoted } from '../../../jobs/validation/problem-texts.js';
+import { quoted } from '../../../shared/values.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /** Functions that a warning lists. */

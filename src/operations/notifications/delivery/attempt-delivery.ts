@@ -11,6 +11,7 @@ import { requestHeaders } from '../../../notifications/payloads/render-payload.j
 import type { DeliveryError, DeliveryResponse } from '../../../ports/http-delivery.js';
 import type { TracedSpan } from '../../../ports/tracer.js';
 import type { Transform } from '../../../ports/transform.js';
+import { messageOf } from '../../../shared/values.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { certificateOf } from '../configurations/verify-destination.js';
 import { type AttemptInputs, attemptMail } from './attempt-mail.js';
@@ -76,7 +77,7 @@ function transformed(
     return typeof next === 'string' ? ok(next) : err('The transform must return a string');
   } catch (error) {
     // Its message may quote contents of the notification, which must not be logged.
-    const message = error instanceof Error ? error.message : 'unknown';
+    const message = messageOf(error);
     context.logger.error({ event: event.id, configuration: id, error: message }, 'The transform of messages threw');
     return err('The transform failed');
   }

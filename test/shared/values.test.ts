@@ -10,7 +10,7 @@ import {
   parseUint64Literal,
   trimWhiteSpace,
   upperCase,
-} from '../../src/shared/text-values.js';
+} from '../../src/shared/values.js';
 import { processorTimeOf } from '../support/processor-time.js';
 import { wellFormedText } from '../support/texts.js';
 

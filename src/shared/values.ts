@@ -1,7 +1,25 @@
 /*
- * Conversions of strings where the interface compares them with numbers: the number syntax of Nomad's language, its white
+ * Values whose type is not known, what was thrown, and quotations of them; then conversions of strings where the interface compares them with numbers: the number syntax of Nomad's language, its white
  * space, its order of strings, its upper and lower case, base64 and valid Unicode.
  */
+
+/** Whether a value is an object with members: no array, and not null. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The message of what was thrown. What is no error says nothing, since it may contain anything. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : 'unknown error';
+}
+
+/** Above this number of characters, strings from outside are cut in messages, so that those stay small. */
+const mostQuoted = 128;
+
+/** A string in quotes, for a message. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > mostQuoted ? `${text.slice(0, mostQuoted)}…` : text);
+}
 
 const INT64_LIMIT = 2n ** 63n;
 const UINT64_LIMIT = 2n ** 64n;
