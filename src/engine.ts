@@ -13,6 +13,7 @@ import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { jobTables } from './jobs/tables.js';
 import { loadOperations } from './load-operations.js';
 import { localTransport } from './local-transport.js';
+import { functionLabels } from './metrics/function-labels.js';
 import type { CallManner } from './operations/binding.js';
 import { rightsIndex } from './operations/books/caller-standing.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
@@ -25,7 +26,6 @@ import { clockOver } from './operations/context/store-clock.js';
 import { EvaluationTraces } from './operations/context/traces.js';
 import { Turns } from './operations/context/turns.js';
 import { createEmitter } from './operations/events.js';
-import { observeFacts } from './operations/observe-facts.js';
 import { traceFacts } from './operations/trace-facts.js';
 import { ParkedQueries } from './operations/waiting/parked-queries.js';
 import { PresentTimes } from './operations/waiting/present-times.js';
@@ -302,4 +302,29 @@ function logged(policy: JobPolicy, logger: Logger): JobPolicy {
       }
     },
   };
+}
+
+/** Counts the facts that the engine emits, also before it is started and after it was stopped, because calls emit facts, too. */
+function observeFacts({ events, observer }: Pick<EngineContext, 'events' | 'observer'>): void {
+  const start = (reason: string) => (): void => observer.count('signalbox.job.starts', 1, { reason });
+  events.on('job.registered', start('registered'));
+  events.on('job.dispatched', start('dispatched'));
+  events.on('job.launched', start('launched'));
+  events.on('evaluation.finished', ({ status }) => observer.count('signalbox.evaluations', 1, { status }));
+  events.on('allocation.changed', ({ clientStatus }) => {
+    observer.count('signalbox.allocations', 1, { client_status: clientStatus });
+  });
+  events.on('deployment.status', ({ status }) => observer.count('signalbox.deployments', 1, { status }));
+  events.on('notification.event', () => observer.count('signalbox.notification.events', 1, {}));
+  events.on('notification.delivery', ({ outcome }) => {
+    observer.count('signalbox.notification.deliveries', 1, { outcome });
+  });
+  const label = functionLabels();
+  events.on('function.ended', ({ function: name, outcome }) => {
+    observer.count('signalbox.function.runs', 1, { function: label(name), outcome });
+  });
+  events.on('function.started', ({ function: name, waited }) => {
+    observer.record('signalbox.function.attempt.lag', waited / 1000, { function: label(name) });
+  });
+  events.on('loop.failed', ({ loop }) => observer.count('signalbox.loop.failures', 1, { loop }));
 }

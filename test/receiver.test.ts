@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { verificationPayload } from '../src/notifications/payloads/verification.js';
+import { verificationPayload } from '../src/notifications/payloads/render-payload.js';
 import { signBody, standardSignature, tokenProblem } from '../src/notifications/signature.js';
 import {
   isOwnEventPayload,

@@ -8,7 +8,6 @@ import { commands } from './commands/index.js';
 import { didYouMean } from './did-you-mean.js';
 import { localCommands, settingsHelp } from './local-commands.js';
 import { inLines } from './output/cells.js';
-import { productVersion } from './product-version.js';
 import { serverAddress } from './server-address.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
@@ -193,3 +192,6 @@ function unknownCommand(args: readonly string[]): Stopped {
     : [...commands.map(({ words }) => words.split(' ')[0] as string), ...localCommands.keys()];
   return new Stopped(`there is no command "${given.slice(0, 60)}"${didYouMean(given, names)}\n\n${text}`, 2);
 }
+
+/** The version in package.json; a test keeps the two equal. */
+const productVersion = '0.1.0';

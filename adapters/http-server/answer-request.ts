@@ -2,12 +2,12 @@ import { err, ok } from 'neverthrow';
 import type { Engine, Principal, StorageError } from '../../src/index.js';
 import type { Locate, Located } from './calls/locate.js';
 import type { Query } from './calls/query.js';
+import { jsonResponse, textResponse } from './calls/responses.js';
 import type { Route, RouteCall } from './calls/route.js';
 import type { Match } from './calls/router.js';
 import { type Authentication, type Authenticator, mayHaveRight, nobody, tokenFrom } from './edge/access.js';
 import type { EdgeGuard } from './edge/edge-guard.js';
 import type { HeaderNames } from './edge/header-names.js';
-import { openServerAnswer } from './edge/open-server.js';
 import { claimantOf, type HeldBody, type HeldPlace, type Shares } from './edge/shares.js';
 import { placeOf } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
@@ -175,4 +175,29 @@ function unreadableTokens(
   if (isBusyStore(error)) return errors.callError(error, { name, access, where: placeOf(request) });
   engine.logger.error({ error: error.message }, 'The token store could not be read');
   return errors.internal();
+}
+
+/** The token that `token/self` returns on a server without access control. */
+const token = JSON.stringify({
+  AccessorID: 'acls-disabled',
+  SecretID: '',
+  Name: 'ACLs disabled token',
+  Type: 'client',
+  Policies: null,
+  Roles: null,
+  Global: false,
+  Hash: null,
+  CreateTime: '0001-01-01T00:00:00Z',
+  ExpirationTime: null,
+  ExpirationTTL: '',
+  CreateIndex: 0,
+  ModifyIndex: 0,
+});
+
+/** The answers of a server without access control on the ACL routes. */
+function openServerAnswer(method: string, path: string, names: HeaderNames): HttpResponse {
+  if (method !== 'GET' || path !== '/v1/acl/token/self') return textResponse(400, 'ACL support disabled');
+  const response = jsonResponse(200, token);
+  response.headers.push(names.index, '0', names.lastContact, '0', names.knownLeader, 'true');
+  return response;
 }

@@ -1,5 +1,6 @@
+import type { Interface } from '../../src/api/call.js';
 import type { MessageSocket } from '../../src/api/message-socket.js';
-import type { Engine } from '../../src/index.js';
+import type { Engine, Logger } from '../../src/index.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import {
   amount,
@@ -14,7 +15,6 @@ import {
 } from '../../src/options/option-kinds.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
-import { watchedBody } from './bridges/watched-body.js';
 import { type Located, locator } from './calls/locate.js';
 import { asksForPlain, queryFrom } from './calls/query.js';
 import { textResponse } from './calls/responses.js';
@@ -26,8 +26,18 @@ import { edgeGuard } from './edge/edge-guard.js';
 import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { maximumTargetLength, placeOf, splitTarget } from './edge/target.js';
-import { errorsFor } from './errors/errors-for.js';
-import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
+import type { InterfaceErrors } from './errors/interface-errors.js';
+import { jobErrors } from './errors/job-errors.js';
+import { notificationErrors } from './errors/notification-errors.js';
+import { plainErrorsOf } from './errors/plain-errors.js';
+import {
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  headerValue,
+  isWhole,
+  type StreamedBody,
+} from './http-message.js';
 import { Handshakes } from './sockets/handshakes.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
@@ -257,4 +267,33 @@ function asksForWebSocket(request: HttpRequest): boolean {
 
 function withoutEndSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+/** Wraps a body to log its failures, because the client only sees a truncated answer. */
+function watchedBody(body: StreamedBody, logger: Logger): StreamedBody {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const pieces = body[Symbol.asyncIterator]();
+      return {
+        next: () =>
+          pieces.next().catch((error: unknown) => {
+            logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A streamed answer failed');
+            throw error;
+          }),
+        return: async () => (await pieces.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}
+const ofJobs: Readonly<Record<Vocabulary, InterfaceErrors>> = {
+  neutral: jobErrors('neutral'),
+  upstream: jobErrors('upstream'),
+};
+const plainOfJobs = plainErrorsOf(ofJobs.neutral);
+const plainOfNotifications = plainErrorsOf(notificationErrors);
+
+/** The form of an interface's errors: its own or, if requested, the engine's, which does not depend on the names. */
+function errorsFor(of: Interface, plain: boolean, names: Vocabulary): InterfaceErrors {
+  if (of === 'notifications') return plain ? plainOfNotifications : notificationErrors;
+  return plain ? plainOfJobs : ofJobs[names];
 }

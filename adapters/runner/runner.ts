@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { NodeDescription } from '../../src/agent/link/node-work.js';
+import type { AgentProcess } from '../../src/index.js';
 import { checkOptions, type OptionKind, type OptionTable } from '../../src/options/check-options.js';
 import { recordId } from '../../src/options/node-kinds.js';
 import {
@@ -41,7 +42,6 @@ import { DiskNotes } from './disk/disk-notes.js';
 import { NoteKeeper } from './disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
 import type { TaskDriver } from './drivers/task-driver.js';
-import { linkOfProcess } from './link/link-of-process.js';
 import { Agent } from './node/agent.js';
 import { agentFolder } from './node/agent-folder.js';
 import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
@@ -360,3 +360,17 @@ class HostRunner implements Runner {
 
 const nothing = (): void => undefined;
 const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** Wraps a link so that its calls identify the calling process. */
+function linkOfProcess(link: AgentLink, agent: AgentProcess): AgentLink {
+  const { instance } = agent;
+  return {
+    register: (node) => link.register(node, agent),
+    heartbeat: (nodeId) => link.heartbeat(nodeId, instance),
+    work: (query, signal) => link.work({ ...query, instance }, signal),
+    variables: (query, signal) => link.variables({ ...query, instance }, signal),
+    report: (report) => link.report({ ...report, instance }),
+    serve: (nodeId, perform) => link.serve(nodeId, perform, instance),
+    leave: (nodeId) => link.leave(nodeId, instance),
+  };
+}

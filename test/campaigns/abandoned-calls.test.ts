@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { createHttpHandler, nodeListener, upgradeListener } from '../../adapters/http-server/index.js';
 import type { CommandOutput, CommandPerformer } from '../../src/agent/link/node-command.js';
 import { type Engine, hostPrincipal, putToken } from '../../src/index.js';
-import { unlessAborted } from '../../src/operations/waiting/unless-aborted.js';
+import { unlessAborted } from '../../src/operations/node-commands/remote-performer.js';
 import { filledEngine } from '../adapters/http-server/engine-under-test.js';
 import { pathValues } from '../adapters/http-server/route-samples.js';
 import { collectGarbage } from '../support/collect-garbage.js';

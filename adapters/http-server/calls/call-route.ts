@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { CallInput } from '../../../src/api/answers.js';
 import type { Call } from '../../../src/api/call.js';
-import { waitingInputs } from '../../../src/api/call.js';
+import { framingOf, waitingInputs } from '../../../src/api/call.js';
 import type { NamedCall } from '../../../src/api/index.js';
 import { socketRefusal } from '../../../src/api/socket-refusal.js';
 import { integer } from '../../../src/api/text-codecs.js';
@@ -16,8 +16,8 @@ import { resourceResponse } from '../notifications/resource-responses.js';
 import { answerResponse, isPlainOrPretty, listHead } from './answer-response.js';
 import { inputReader, type ReadInputs } from './read-inputs.js';
 import { readParameter } from './read-parameter.js';
+import { jsonType } from './responses.js';
 import type { Route, RouteCall } from './route.js';
-import { streamResponse } from './stream-response.js';
 import { firstPageOf, gathered, listPieces } from './whole-list.js';
 
 /** Checks the inputs before the operation; returns the answer if it refuses them. */
@@ -212,4 +212,25 @@ function conversation(named: NamedCall): NonNullable<Route['socket']> {
     const { code, reason } = socketRefusal(named.call, begun.error);
     socket.close(code, reason);
   };
+}
+
+/** Streams items as they arrive. An undefined item is a heartbeat. */
+function streamResponse(definition: Call, input: CallInput, items: AsyncIterable<unknown>): HttpResponse {
+  const { answer, contentType = 'application/octet-stream', framesType = jsonType } = definition;
+  const framing = framingOf(definition, input);
+  const type = framing === 'bytes' ? contentType : framesType;
+  // Compressing middleware would hold items back until its buffer is full, which may take hours.
+  const headers = ['Content-Type', type, 'Cache-Control', 'no-cache, no-transform'];
+  return { status: answer.status, headers, body: framing === 'bytes' ? bytes() : texts() };
+
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for await (const item of items) if (item !== undefined) yield answer.toBytes?.(item, input) ?? (item as Uint8Array);
+  }
+
+  async function* texts(): AsyncGenerator<string> {
+    for await (const item of items) {
+      const text = item === undefined ? '{}' : (answer.toWire(item, input) ?? '{}');
+      yield framing === 'lines' ? text + '\n' : text;
+    }
+  }
 }

@@ -3,11 +3,14 @@ import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
 import { type JsonSchema, orNull } from '../../../src/api/json-schema.js';
+import { jobJsonSchema } from '../../../src/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
 import { jsonApiType, jsonType } from '../calls/responses.js';
 import type { HeaderNames } from '../edge/header-names.js';
-import { componentSchemas } from './component-schemas.js';
+import { functionSchemas } from './function-schemas.js';
+import { jobSchemas } from './job-schemas.js';
 import { anyObject } from './json-schema.js';
+import { notificationSchemas } from './notification-schemas.js';
 import { errorStatuses, headerComponents, responseComponents, responsesOf } from './responses.js';
 
 /**
@@ -187,4 +190,16 @@ function bodySchema(call: Call): JsonSchema {
     }
   }
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
+}
+
+/** Every schema that the interface names, for the components of the OpenAPI document. */
+function componentSchemas(): Readonly<Record<string, JsonSchema>> {
+  const { root, definitions } = jobJsonSchema();
+  return {
+    ...(definitions as Readonly<Record<string, JsonSchema>>),
+    SubmittedJob: root as JsonSchema,
+    ...jobSchemas,
+    ...functionSchemas,
+    ...notificationSchemas,
+  };
 }

@@ -6,7 +6,7 @@ import {
   commandRefused,
   type TaskUsage,
 } from '../../../src/agent/link/node-command.js';
-import { outputTail, secretForms, withoutForms } from '../../../src/agent/output/output-tail.js';
+import { outputTail, passwordsIn, secretForms, withoutForms } from '../../../src/agent/output/output-tail.js';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import type { StartFault, TaskEffect, TaskLifeEvent } from '../../../src/agent/task/task-life.js';
 import type { TaskPaths } from '../disk/task-paths.js';
@@ -14,7 +14,6 @@ import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import { logEnd } from '../logs/log-tail.js';
-import { processSecrets } from '../logs/process-secrets.js';
 import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import type { FunctionSlot } from './function-slots.js';
@@ -390,4 +389,21 @@ function soundExit(exit: TaskExit | undefined): TaskExit {
 
 function lost(message: string): TaskExit {
   return { type: 'exited', code: 1, signal: 0, message };
+}
+
+/** Parts of names of variables that hold secrets, and ends of names of those that only say where one is. */
+const secretName =
+  /(?:^|_)(?:tokens?|secrets?|(?:PG)?password|passwd|passphrase|pass|credentials?|(?:api|access|private|secret|encryption|signing)?_?keys?)(?:_|$)/i;
+const placeName = /_(?:file|path|dir|directory|url|id|name|ttl)$/i;
+/** Shorter values occur in any output by chance. */
+const shortest = 8;
+/**
+ * Secrets in the environment of this process: values of variables that are named like a secret, and passwords in URLs. Functions can print
+ * them, and commands that inherit variables.
+ */
+export function processSecrets(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const secrets = Object.entries(environment).flatMap(([name, value = '']) =>
+    secretName.test(name) && !placeName.test(name) ? [value] : passwordsIn(value),
+  );
+  return secrets.filter(({ length }) => length >= shortest);
 }

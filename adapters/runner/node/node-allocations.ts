@@ -4,12 +4,12 @@ import type { Milliseconds } from '../../../src/shared/duration.js';
 import { AllocationActor } from '../allocation/allocation-actor.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
+import type { PreviousAllocations } from '../disk/disk-handover.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { beforeAbort, within } from '../waiting.js';
 import { FinishedAllocations, type KeptFinished } from './finished-allocations.js';
-import { previousAllocations } from './previous-allocations.js';
 import { type Reported, Reporter } from './reporter.js';
-import { endLeft } from './unwanted-tasks.js';
+import { endLeft, type Premises } from './unwanted-tasks.js';
 
 interface NodeAllocationsOptions {
   readonly link: AgentLink;
@@ -290,4 +290,27 @@ export class NodeAllocations {
     this.#over.add(id);
     this.#finished.add(id, actor && { ...actor.end, at: this.#context.clock.now() });
   }
+}
+
+/** The allocations of a node in their different states. */
+interface Present {
+  readonly actors: ReadonlyMap<string, Pick<AllocationActor, 'isDone'>>;
+  readonly untaken: Pick<ReadonlyMap<string, unknown>, 'has'>;
+  readonly finished: FinishedAllocations;
+}
+
+/** The states of previous allocations, for taking over their disks. */
+export function previousAllocations(premises: Premises, { actors, untaken, finished }: Present): PreviousAllocations {
+  return {
+    standing(id) {
+      const actor = actors.get(id);
+      if (actor !== undefined) return actor.isDone ? 'over' : 'runs';
+      if (untaken.has(id)) return 'runs';
+      return premises.memory.has(id) && !finished.isBeingRemoved(id) ? 'over' : 'absent';
+    },
+    async clear(id, signal) {
+      if (!actors.has(id) && !finished.has(id)) await endLeft(premises, id, signal);
+    },
+    passedOn: () => finished.trim(),
+  };
 }

@@ -12,8 +12,7 @@ import { customPayload } from './custom.js';
 import { renderEmail } from './email.js';
 import { configurationUrl, type PublicEndpoint, workspaceUrl } from './links.js';
 import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
-import { runPayload } from './run.js';
-import { verificationPayload } from './verification.js';
+import { type RunPayload, runPayload } from './run.js';
 
 /** The product in the User-Agent header of requests. */
 export const productToken = 'signalbox/0.1';
@@ -189,4 +188,29 @@ function genericPayload(configuration: RenderedFor, occasion: Occasion, endpoint
     case 'custom':
       return customPayload(event, workspace);
   }
+}
+
+/** The body of a verification or test request: the run payload without run and workspace, whatever the configuration's triggers. */
+export function verificationPayload(configurationId: string, configurationName: string): RunPayload {
+  return {
+    payload_version: 1,
+    notification_configuration_id: configurationId,
+    run_url: null,
+    run_id: null,
+    run_message: null,
+    run_created_at: null,
+    run_created_by: null,
+    workspace_id: null,
+    workspace_name: null,
+    organization_name: null,
+    notifications: [
+      {
+        message: `Verification of ${configurationName}`,
+        trigger: 'verification',
+        run_status: null,
+        run_updated_at: null,
+        run_updated_by: null,
+      },
+    ],
+  };
 }

@@ -17,12 +17,13 @@ import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
 import { putHeldEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
+import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopFunction, stopRun } from '../functions/jobs-of-functions.js';
+import { changeAllocationsInParts } from './allocations-in-parts.js';
 import { faultOfPriority } from './registration/register-job.js';
-import { removeLeftAllocations } from './remove-left-allocations.js';
 import { skipDelaysInParts, skipShutdownDelays } from './skip-shutdown-delays.js';
 
 /** The job to stop, and how. */
@@ -179,4 +180,26 @@ function completePending(tx: Transaction, job: Job): void {
     };
     putEvaluation(tx, completed);
   }
+}
+
+/** A removed job. */
+type GoneJob = Pick<Job, 'Namespace' | 'ID' | 'CreateIndex'>;
+/**
+ * Removes the allocations of a removed job in parts, and releases the evaluation that waits for it. Allocations that a new job with the same
+ * ID, registered in the meantime, has adopted are kept.
+ */
+export function removeLeftAllocations(
+  context: EngineContext,
+  { Namespace: namespace, ID: jobId, CreateIndex }: GoneJob,
+  evaluationId: string,
+): ResultAsync<void, StorageError> {
+  return changeAllocationsInParts(context, {
+    namespace,
+    jobId,
+    evaluationId,
+    change: (tx, part) => {
+      for (const record of part) if (record.JobCreateIndex === CreateIndex) removeAllocation(tx, record);
+      return true;
+    },
+  });
 }

@@ -1,6 +1,5 @@
 import { compareBytes, parseBoolean, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/values.js';
 import { hasCommonItem, isSubset, items, matchesPattern, matchesVersion } from './constraint-operators.js';
-import { type DeviceUnit, deviceUnits } from './device-units.js';
 
 /** An attribute of a device as its node reports it: exactly one member is set; a number may have a unit such as `GiB` or `MHz`. */
 export interface DeviceAttribute {
@@ -209,4 +208,29 @@ function attributeValue(
   if (typeof attribute.String === 'string') return { kind: 'text', value: attribute.String };
   if (Number.isInteger(attribute.Int)) return { kind: 'integer', value: BigInt(attribute.Int ?? 0), unit };
   return typeof attribute.Float === 'number' ? { kind: 'float', value: attribute.Float, unit } : { kind: 'nothing' };
+}
+
+/** A unit as a fraction (numerator / denominator) of the base unit in which quantities are compared. */
+interface DeviceUnit {
+  readonly base: 'byte' | 'byte per second' | 'hertz' | 'watt';
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+const BINARY = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'].map((name, at) => [name, 1024n ** BigInt(at + 1)] as const);
+const DECIMAL = ['kB', 'MB', 'GB', 'TB', 'PB', 'EB'].map((name, at) => [name, 1000n ** BigInt(at + 1)] as const);
+const BYTES = [...BINARY, ...DECIMAL, ['KB', 1000n] as const];
+/** All units of device attributes and constraints by name, case-sensitive. */
+const deviceUnits: ReadonlyMap<string, DeviceUnit> = new Map<string, DeviceUnit>([
+  ...BYTES.map(([name, bytes]) => [name, multiple('byte', bytes)] as const),
+  ...BYTES.map(([name, bytes]) => [`${name}/s`, multiple('byte per second', bytes)] as const),
+  ['MHz', multiple('hertz', 1000000n)],
+  ['GHz', multiple('hertz', 1000000000n)],
+  ['mW', { base: 'watt', numerator: 1n, denominator: 1000n }],
+  ['W', multiple('watt', 1n)],
+  ['kW', multiple('watt', 1000n)],
+  ['MW', multiple('watt', 1000000n)],
+  ['GW', multiple('watt', 1000000000n)],
+]);
+function multiple(base: DeviceUnit['base'], numerator: bigint): DeviceUnit {
+  return { base, numerator, denominator: 1n };
 }

@@ -2,7 +2,6 @@ import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allo
 import { type AllocationUse, useOf } from '../cluster/allocation-use.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { ProposedCluster } from '../cluster/proposal.js';
-import { OwnAllocations } from './own-allocations.js';
 import { PropertyUse } from './property-use.js';
 
 /** One allocation more, or fewer, of a group on a node. */
@@ -118,5 +117,29 @@ export class JobProposal {
 
   #notify(slot: number): void {
     for (const watcher of this.#watchers) watcher(slot);
+  }
+}
+
+/** How many allocations of a job are on each node, by group. */
+class OwnAllocations {
+  readonly #bySlot = new Map<number, Map<string, number>>();
+
+  on(slot: number): number {
+    let sum = 0;
+    for (const count of this.#bySlot.get(slot)?.values() ?? []) sum += count;
+    return sum;
+  }
+
+  ofGroupOn(slot: number, group: string): number {
+    return this.#bySlot.get(slot)?.get(group) ?? 0;
+  }
+
+  change(slot: number, group: string, by: 1 | -1): void {
+    let groups = this.#bySlot.get(slot);
+    if (groups === undefined) {
+      groups = new Map();
+      this.#bySlot.set(slot, groups);
+    }
+    groups.set(group, (groups.get(group) ?? 0) + by);
   }
 }

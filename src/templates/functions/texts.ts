@@ -1,10 +1,10 @@
 import { regularExpression } from '../../shared/regular-expression.js';
+import { madeOnce } from '../../shared/remembered.js';
 import { isBase64, lowerCase, trimWhiteSpace, upperCase, wellFormed } from '../../shared/values.js';
 import { isList, kindOf, type Value } from '../values.js';
 import { made, ofTexts, quotedStart, smallFrom, textsFrom } from './arguments.js';
 import { joined, shownAs } from './print.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
-import { titleCase } from './title-case.js';
 
 /** String functions. The string itself is the last argument, so that they can be used in pipes. */
 export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
@@ -149,4 +149,24 @@ function decoded(text: string, call: Call): Value {
   } catch {
     return call.fail('the bytes are not UTF-8');
   }
+}
+
+/** A word: letters, numbers and marks, with a single apostrophe, dot, colon or comma within. */
+const word = madeOnce(() => /[\p{L}\p{M}\p{N}\p{Pc}]+(?:['’.:·․﹒＇．﹕︓][\p{L}\p{M}\p{N}\p{Pc}]+)*/gu);
+
+/** The first letter of each word in title case, the rest unchanged. */
+function titleCase(text: string): string {
+  return text.replace(word(), (each) => each.replace(/\p{Cased}/u, title));
+}
+
+/** Digraph letters, which have a separate title case. */
+const PAIRS = ['ǄǅǆǅǇǈǉǈǊǋǌǋǱǲǳǲ'].flatMap((all) => all.match(/.{4}/gu) ?? []);
+function title(letter: string): string {
+  const pair = PAIRS.find((forms) => forms.includes(letter));
+  if (pair !== undefined) return pair.charAt(1);
+  if (/[\u10d0-\u10ff]|\p{Lt}/u.test(letter)) return letter;
+  const capital = upperCase(letter);
+  // A letter without a single capital begins with the first of several.
+  const [first = '', ...rest] = capital === letter ? letter.toUpperCase() : capital;
+  return first + (letter === '\u0149' ? rest.join('') : rest.join('').toLowerCase());
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processSecrets } from '../../../adapters/runner/logs/process-secrets.js';
+import { processSecrets } from '../../../adapters/runner/allocation/task-performer.js';
 
 it.each<[name: string, value: string, secrets: readonly string[]]>([
   ['SIGNALBOX_TOKEN', 'abcdefgh-token', ['abcdefgh-token']],

@@ -13,15 +13,14 @@ import {
 } from '../../../src/index.js';
 import { streamAllocationFile, streamTaskLogs } from '../../../src/operations/allocations/read-allocation-files.js';
 import { execInAllocation } from '../../../src/operations/allocations/run-in-allocation.js';
+import { unlessAborted } from '../../../src/operations/node-commands/remote-performer.js';
 import { monitorLog } from '../../../src/operations/store/monitor-log.js';
-import { unlessAborted } from '../../../src/operations/waiting/unless-aborted.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { fakeCluster } from '../../support/fake-agents.js';
 import { group } from '../jobs/world.js';
 
 /** What goes on for long, while its caller loses the right to it. */
-
 const byte: CommandOutput = { type: 'piece', file: 'x', offset: 1, bytes: Uint8Array.of(7) };
 
 /** A node whose commands give one piece and then nothing until they are ended. */

@@ -3,7 +3,6 @@ import { command, type Invocation, type OptionValues } from '../../command-line/
 import { coloursFor } from '../../output/colours.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { placementFailures } from '../../output/placement-failures.js';
-import { shellLine } from '../../output/shell-words.js';
 import { serverAddress } from '../../server-address.js';
 import { Stopped } from '../../stopped.js';
 import { print } from '../print.js';
@@ -119,4 +118,18 @@ function valued(name: string, value: string): readonly string[] {
 /** `InPlaceUpdate` as `in place update`. */
 function words(kind: string): string {
   return kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim();
+}
+
+/** Words that need no quotes in a POSIX shell; a leading tilde and an assignment-like first word are quoted, too. */
+const plainWord = /^[A-Za-z0-9_./:@%+,-][A-Za-z0-9_./:@%+,=-]*$/;
+
+/** A word quoted for a POSIX shell. NUL bytes, which arguments cannot contain, are left out. */
+export function shellWord(word: string): string {
+  const passed = word.replaceAll('\0', '');
+  return plainWord.test(passed) ? passed : `'${passed.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Words as one shell command line. */
+export function shellLine(words: readonly string[]): string {
+  return words.map(shellWord).join(' ');
 }

@@ -2,6 +2,7 @@ import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
 import { compareCodePoints } from '../../values/code-points.js';
 import { convert } from '../../values/convert.js';
+import { valueKey } from '../../values/set-order.js';
 import { unifyTypes } from '../../values/unify.js';
 import type { HclType, HclValue } from '../../values/value.js';
 import {
@@ -20,7 +21,6 @@ import { argumentAt, integerAt, itemsAt } from '../arguments.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from '../function.js';
 import { defineFunction, fail, failArgument, overBudget, parameter, perElement } from '../function.js';
 import { described } from './described.js';
-import { distinctItems } from './distinct-items.js';
 
 const any = (name: string) => parameter(name, dynamicType);
 const anyList = (name: string) => parameter(name, listOf(dynamicType));
@@ -143,4 +143,15 @@ function convertItems(items: readonly HclValue[], type: HclType): Result<readonl
 
 function elementOf(value: HclValue): HclType {
   return value.kind === 'list' || value.kind === 'set' ? value.element : dynamicType;
+}
+
+/** The items without duplicates, each at its first position. All items have one type. */
+function distinctItems(items: readonly HclValue[]): readonly HclValue[] {
+  const seen = new Set<string>();
+  return items.filter((item) => {
+    const key = valueKey(item);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
 }

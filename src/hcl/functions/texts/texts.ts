@@ -1,5 +1,5 @@
 import { err, ok } from 'neverthrow';
-import { lowerCase, trimWhiteSpace, upperCase } from '../../../shared/values.js';
+import { lengthens, lowerCase, trimWhiteSpace, upperCase } from '../../../shared/values.js';
 import { clusterCount, clustersOf } from '../../values/graphemes.js';
 import { countNumber } from '../../values/number.js';
 import type { HclValue } from '../../values/value.js';
@@ -7,7 +7,6 @@ import { listOf, listValue, numberType, numberValue, stringType, stringValue } f
 import { integerAt, itemsAt, textAt } from '../arguments.js';
 import type { CallResult, EagerFunction, FunctionContext } from '../function.js';
 import { defineFunction, fail, failArgument, overBudget, parameter, perCharacter } from '../function.js';
-import { caseWork, titleCase } from './case-mapping.js';
 
 const text = parameter('text', stringType);
 
@@ -146,4 +145,27 @@ function substring(args: readonly HclValue[], { budget }: FunctionContext): Call
   const toEnd = length.value < 0 || (length.value === 0 && offset.value < 0);
   const end = toEnd ? clusters.length : start + length.value;
   return ok(stringValue(clusters.slice(start, end).join('')));
+}
+
+/** Upper-cases the first letter of every word. Letters, digits and `_` make words, so `-` and the apostrophe end one. */
+export function titleCase(text: string): string {
+  return text.replace(WORD_START, titleCharacter);
+}
+
+/** Units of work for mapping a string; characters outside the fast path cost most. */
+function caseWork(text: string): number {
+  return lengthens(text) ? text.length : text.length >>> 4;
+}
+
+/** The first character of a word. ASCII punctuation and white space separate words. */
+const SEPARATORS = '\\0-/:-@[-^`{-\\x7f\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+const WORD_START = new RegExp(`(?<![^${SEPARATORS}])[^${SEPARATORS}]`, 'gu');
+
+/** Upper case, except for the four digraphs that have a separate title case. */
+function titleCharacter(character: string): string {
+  const code = character.charCodeAt(0);
+  if (code >= 0x1c4 && code <= 0x1cc) return String.fromCharCode(0x1c5 + 3 * Math.floor((code - 0x1c4) / 3));
+  if (code >= 0x1f1 && code <= 0x1f3) return '\u01f2';
+  if (code >= 0x10d0 && code <= 0x10ff) return character;
+  return upperCase(character);
 }

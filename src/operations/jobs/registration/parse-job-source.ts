@@ -2,12 +2,12 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { Diagnostic } from '../../../hcl/diagnostics/diagnostic.js';
 import { renderDiagnostics } from '../../../hcl/diagnostics/render.js';
+import type { Steps } from '../../../hcl/steps.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
 import { type ParsedJob, parseJobInSteps } from '../../../jobs/parse-job.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { inTurns } from './in-turns.js';
 
 /** A job specification to parse; the caller needs `parse-job` in the namespace. */
 export interface ParseJobSourceInput {
@@ -53,4 +53,13 @@ export async function parseJobSource(
     diagnostics,
     message: 'Failed to parse job: ' + renderDiagnostics(diagnostics),
   });
+}
+
+/** Does work in parts, each in its own turn of the event loop, so that other work continues in between. */
+async function inTurns<Value>(steps: Steps<Value>): Promise<Value> {
+  for (;;) {
+    const step = steps.next(true);
+    if (step.done === true) return step.value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }

@@ -1,5 +1,6 @@
 import type { NotificationConfiguration, StoredResponse } from '../../../notifications/configurations/configuration.js';
 import type { DestinationKind } from '../../../notifications/configurations/destination.js';
+import { deliveries } from '../../../notifications/delivery/delivery.js';
 import {
   noDeliveryOptions,
   type OpenOptions,
@@ -8,7 +9,7 @@ import {
 import { withoutUserinfo } from '../../../notifications/delivery/redact.js';
 import type { VerificationResponse } from '../../../notifications/errors.js';
 import { type DestinationHealth, healthOf } from '../../../notifications/queue/destination-health.js';
-import { newQueue, queues } from '../../../notifications/queue/queue-record.js';
+import { newQueue, type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import { users } from '../../../notifications/user.js';
 import type { Workspace } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
@@ -16,7 +17,6 @@ import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { decryptOptions, decryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { queueClock } from '../log/queue-clock.js';
-import { countWaiting } from './count-waiting.js';
 
 /** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */
 export interface ConfigurationView {
@@ -145,4 +145,18 @@ export function viewResponse(context: EngineContext, response: StoredResponse): 
   const { body, code, headers, successful } = response;
   const url = withoutUserinfo(decryptSecret(context, response.url).unwrapOr(''));
   return { url, body, code, headers, sentAt: isoFromInstant(response.sentAt), successful };
+}
+
+/** The maximum number of deliveries examined, so that a reader of health does not wait for a long queue. */
+const mostCounted = 1000;
+/**
+ * Deliveries that wait for their first attempt behind a pause or an open breaker. They are counted on demand: nobody maintains the
+ * number in the meantime, and publishers must not pay for it.
+ */
+function countWaiting(view: ReadView, { configurationId, cancellation }: QueueRecord): number {
+  const first = (cancellation?.through ?? 0) + 1;
+  const from = [configurationId, first];
+  const range = { from, to: [configurationId, ''], limit: mostCounted };
+  const rows = view.list(deliveries, { index: 'unfinished', ...range });
+  return rows.filter(({ record }) => record.attempts.length === 0).length;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BehindFirstLine, startOfLastLines } from '../../../../adapters/cli/logs/last-lines.js';
+import { BehindFirstLine, startOfLastLines } from '../../../../adapters/cli/logs/task-log.js';
 
 describe('the last lines of a text', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shellLine, shellWord } from '../../../../adapters/cli/output/shell-words.js';
+import { shellLine, shellWord } from '../../../../adapters/cli/commands/jobs/plan-command.js';
 
 function asShellReads(line: string): string[] {
   const out = execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' });

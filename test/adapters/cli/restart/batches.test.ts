@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchesOf, batchSizeFrom } from '../../../../adapters/cli/restart/batches.js';
+import { batchesOf, batchSizeFrom } from '../../../../adapters/cli/commands/jobs/restart-command.js';
 
 describe('batches', () => {
   it.each([

@@ -10,7 +10,7 @@ import { DiskNotes } from '../../../../adapters/runner/disk/disk-notes.js';
 import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
 import { FinishedAllocations } from '../../../../adapters/runner/node/finished-allocations.js';
-import { previousAllocations } from '../../../../adapters/runner/node/previous-allocations.js';
+import { previousAllocations } from '../../../../adapters/runner/node/node-allocations.js';
 import type { Allocation } from '../../../../src/scheduler/allocation.js';
 import { groupDocument, jobFrom } from '../../../support/jobs.js';
 import { settled } from '../../../support/settled.js';

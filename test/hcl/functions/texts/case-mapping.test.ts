@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { titleCase } from '../../../../src/hcl/functions/texts/case-mapping.js';
+import { titleCase } from '../../../../src/hcl/functions/texts/texts.js';
 
 it.each([
   ["it's a-b c_d 1e", "It'S A-B C_d 1e"],
