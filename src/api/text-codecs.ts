@@ -155,6 +155,7 @@ export function signedInteger(what: string): TextCodec<number> {
     print: printed,
   };
 }
+
 /** As `integer`, for calls that answer an invalid text with 500. */
 export const integerOr500: TextCodec<number> = { ...integer, status: 500 };
 

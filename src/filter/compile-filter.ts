@@ -1,17 +1,18 @@
 import { err, ok, type Result } from 'neverthrow';
+import { regularExpression } from '../shared/regular-expression.js';
 import { remembered } from '../shared/remembered.js';
 import { positionsIn, type TextPosition } from '../shared/source-text.js';
+import { quoted } from '../shared/values.js';
 import { compileQuantified } from './compile-quantified.js';
 import { ABSENT, type CompiledSelector, compileSelector, type Scope, withNames } from './compile-selector.js';
-import { type Evaluation, type FilterEvaluationError, type Predicate, spend } from './evaluation.js';
+import { type Evaluation, type FilterEvaluationError, fail, type Predicate, spend } from './evaluation.js';
 import type { Expression, Match, Selector, Test } from './expression.js';
 import { type FilterSyntaxError, parseFilter } from './parse-filter.js';
 import type { FilterType, StructType } from './schema.js';
 import { equality } from './tests/equality.js';
 import { membership } from './tests/membership.js';
-import { patternMatch } from './tests/pattern-match.js';
 import { emptiness, nilness } from './tests/presence.js';
-import type { ValueTest } from './tests/value-test.js';
+import { decodedBytes, ofText, type ValueTest } from './tests/value-test.js';
 
 /** A compiled filter expression for records of one kind. */
 export interface Filter {
@@ -142,4 +143,29 @@ function resolve(selector: Selector, { scope, members, positionOf }: Context): C
   const compiledSelector = compileSelector(selector, scope, `${line}:${column}: ${selector.text}`);
   if (compiledSelector.member !== undefined) members.add(compiledSelector.member);
   return compiledSelector;
+}
+
+/** Steps of a match that cost one step of an evaluation. */
+const MATCH_STEPS = 20;
+
+/** Whether a regular expression in RE2's syntax matches any part of a string. */
+function patternMatch(type: FilterType, pattern: string, where: string): ValueTest {
+  if (type.kind !== 'text' && type.kind !== 'bytes' && type.kind !== 'any') {
+    return failing(`${where}: a pattern cannot match a value of type ${type.kind}`);
+  }
+  const compiled = regularExpression(pattern);
+  if (compiled.isErr()) return failing(`${where}: ${quoted(pattern)} is not a regular expression: ${compiled.error}`);
+  const { matches, size } = compiled.value;
+  const matchesText: ValueTest = (value, evaluation) => {
+    const text = value as string;
+    return spend(evaluation, Math.ceil((size * text.length) / MATCH_STEPS)) && matches(text);
+  };
+  if (type.kind === 'text') return ofText(type, where, matchesText);
+  if (type.kind === 'bytes') {
+    return (value, evaluation) => matchesText(new TextDecoder().decode(decodedBytes(value)), evaluation);
+  }
+  return (value, evaluation) =>
+    typeof value === 'string'
+      ? matchesText(value, evaluation)
+      : fail(evaluation, `${where}: a pattern cannot match it`);
 }

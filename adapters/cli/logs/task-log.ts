@@ -162,6 +162,7 @@ async function untilAllocation(log: TaskLog, holds: Condition, signal?: AbortSig
   }
 }
 const lineFeed = 0x0a;
+
 /**
  * Where the last `count` lines of a string begin. Undefined if the string has too few line feeds: its first
  * line may be truncated, or it has fewer lines. A final line feed ends the last line and does not start another.

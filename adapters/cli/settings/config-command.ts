@@ -4,8 +4,9 @@ import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
 import { doubleDashed, readFlags } from './read-flags.js';
 import { misspelledVariables, type ResolvedSettings, resolveSettings } from './resolve-settings.js';
+import { type Setting, variableOf } from './setting.js';
+import { settingTable } from './setting-table.js';
 import { readSettingsFile } from './settings-file.js';
-import { settingsSchema } from './settings-schema.js';
 
 export const configUsage = `signalbox config [options of serve] [--json]
 signalbox config --schema
@@ -70,4 +71,42 @@ function* printed(settings: ResolvedSettings): Iterable<readonly [key: string, v
     const hidden = setting.secret === true && value !== undefined;
     yield [key, hidden ? '[hidden]' : value === undefined ? undefined : setting.kind.toJson(value), source];
   }
+}
+
+interface Group {
+  readonly type: 'object';
+  readonly additionalProperties: false;
+  readonly properties: Record<string, unknown>;
+}
+
+/** JSON Schema (2020-12) of the settings file, from the table of settings. */
+export function settingsSchema(): Readonly<Record<string, unknown>> {
+  const top = group();
+  top.properties['$schema'] = { type: 'string' };
+  for (const setting of settingTable) add(top, setting);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Settings of signalbox serve',
+    ...top,
+  };
+}
+
+function add(top: Group, { key, kind, summary, default: value, secret }: Setting): void {
+  const names = key.split('.');
+  const last = names.pop() as string;
+  let within = top;
+  for (const name of names) {
+    within.properties[name] ??= group();
+    within = within.properties[name] as Group;
+  }
+  within.properties[last] = {
+    ...kind.schema,
+    description: `${summary} (${variableOf(key)})`,
+    ...(value === undefined ? {} : { default: kind.toJson(value) }),
+    ...(secret === true ? { writeOnly: true } : {}),
+  };
+}
+
+function group(): Group {
+  return { type: 'object', additionalProperties: false, properties: {} };
 }

@@ -397,6 +397,7 @@ const secretName =
 const placeName = /_(?:file|path|dir|directory|url|id|name|ttl)$/i;
 /** Shorter values occur in any output by chance. */
 const shortest = 8;
+
 /**
  * Secrets in the environment of this process: values of variables that are named like a secret, and passwords in URLs. Functions can print
  * them, and commands that inherit variables.

@@ -8,8 +8,10 @@ import {
   nodePoolCapabilities,
   type OperatorPolicy,
   type Policy,
+  type VariableCapability,
+  type VariablePathPolicy,
+  variableCapabilities,
 } from './policy.js';
-import { readVariablePaths } from './read-variable-paths.js';
 import { areaBlock, bodyOf, Faults, type NamedBlock, namedBlocks, textList, textMember } from './rules-blocks.js';
 import { positionOf, type RulesFault, shown } from './rules-reader.js';
 import { type RulesItem, readRulesText } from './rules-text.js';
@@ -180,4 +182,31 @@ function operatorPolicy(items: readonly RulesItem[], faults: Faults): OperatorPo
   if (odd !== undefined) faults.note(`there is no operator capability "${shown(odd)}"`, block.at);
   const granted = area.Policy === 'read' || area.Policy === 'write' ? operatorCapabilities : [];
   return { Policy: area.Policy, Capabilities: [...written, ...granted] };
+}
+
+/** The variable rules of a namespace: `variables { path "glob" { capabilities = […] } }`; null if there are none. */
+function readVariablePaths(items: readonly RulesItem[], faults: Faults): NamespacePolicy['Variables'] {
+  const block = areaBlock(items, 'variables', faults);
+  if (block === undefined) return null;
+  const paths = namedBlocks(bodyOf(block, faults), 'path', faults).map((path) => pathPolicy(path, faults));
+  if (paths.length === 0) faults.note('the block variables needs a block path', block.at);
+  return { Paths: paths };
+}
+
+function pathPolicy({ name, items, at }: NamedBlock, faults: Faults): VariablePathPolicy {
+  if (name === '') faults.note('the block path has no path', at);
+  if (name.length > 256) faults.note('a path has at most 256 characters', at);
+  const capabilities: VariableCapability[] = [];
+  for (const written of textList(items, 'capabilities', faults) ?? []) {
+    const known = variableCapabilities.find((candidate) => candidate === written);
+    if (known === undefined) faults.note(`there is no variable capability "${shown(written)}"`, at);
+    else capabilities.push(known);
+  }
+  return { PathSpec: name, Capabilities: expanded(capabilities) };
+}
+
+/** `read` implies `list`; `deny` removes all others. */
+function expanded(capabilities: readonly VariableCapability[]): readonly VariableCapability[] {
+  if (capabilities.includes('deny')) return ['deny'];
+  return capabilities.includes('read') && !capabilities.includes('list') ? [...capabilities, 'list'] : capabilities;
 }

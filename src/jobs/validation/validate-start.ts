@@ -3,7 +3,6 @@ import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { type Report, within } from './problems.js';
-import { isSignal } from './signals.js';
 import { byteLength } from './text-size.js';
 
 /*
@@ -179,4 +178,45 @@ function sizeOfTexts(texts: readonly string[]): number {
 /** Bytes; approximate for short strings, since only long ones can reach the limit. */
 function sizeOf(text: string): number {
   return text.length < 256 ? text.length : byteLength(text);
+}
+
+/** The signals that a task can be sent: those of POSIX systems, by name. */
+const signals: ReadonlySet<string> = new Set([
+  'SIGABRT',
+  'SIGALRM',
+  'SIGBUS',
+  'SIGCHLD',
+  'SIGCONT',
+  'SIGFPE',
+  'SIGHUP',
+  'SIGILL',
+  'SIGINT',
+  'SIGIO',
+  'SIGIOT',
+  'SIGKILL',
+  'SIGPIPE',
+  'SIGPOLL',
+  'SIGPROF',
+  'SIGPWR',
+  'SIGQUIT',
+  'SIGSEGV',
+  'SIGSTKFLT',
+  'SIGSTOP',
+  'SIGSYS',
+  'SIGTERM',
+  'SIGTRAP',
+  'SIGTSTP',
+  'SIGTTIN',
+  'SIGTTOU',
+  'SIGURG',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGVTALRM',
+  'SIGWINCH',
+  'SIGXCPU',
+  'SIGXFSZ',
+]);
+
+export function isSignal(name: string): boolean {
+  return signals.has(name.toUpperCase());
 }

@@ -1,10 +1,12 @@
 import { quoted } from '../../shared/values.js';
+import { identityBlock } from '../document/fields/identity-fields.js';
+import type { WorkloadIdentity } from '../document/identity.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { type Report, within } from './problems.js';
+import { choiceProblem } from './problem-texts.js';
+import { type Report, reportIf, within } from './problems.js';
 import { validateTaskServices } from './services/validate-services.js';
-import { validateIdentities } from './validate-identity.js';
 import { validateTaskName } from './validate-names.js';
 import { validateAffinities, validateConstraints } from './validate-placement.js';
 import { validateTaskScaling } from './validate-policies.js';
@@ -83,4 +85,42 @@ function validateProxy(task: Task, group: TaskGroup, report: Report): void {
   if (task.Leader) report('the proxy of a service cannot be the leader');
   const isThere = group.Services?.some((service) => service.Connect?.SidecarService != null && service.Name === name);
   if (isThere !== true) report(`the group has no service ${quoted(name)} with a sidecar, whose proxy this task is`);
+}
+
+function validateIdentities(task: Task, report: Report): void {
+  if (task.Identity !== null) validateIdentity(task.Identity, within(report, 'identity "default"'));
+  for (const identity of task.Identities ?? []) {
+    const at = within(report, 'identity', identity.Name);
+    validateIdentity(identity, at);
+    if (identity.Name === 'default') at('is given twice');
+  }
+}
+
+function validateIdentity(identity: WorkloadIdentity, report: Report): void {
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(identity.Name)) {
+    report('the name must be 1 to 128 letters, digits, dashes and underscores');
+  }
+  for (const [index, audience] of (identity.Audience ?? []).entries()) {
+    if (audience === '') report(`audience ${index + 1} must not be empty`);
+  }
+  validateChange(identity, report);
+  if (identity.TTL < 0) report('ttl must not be negative');
+  if (identity.Name === 'default' && identity.TTL > 0) report('the default identity cannot have a ttl');
+  if (identity.Filepath !== '' && !identity.File) report('filepath needs file = true');
+}
+
+/** What happens to the task when a new token is made. */
+function validateChange(identity: WorkloadIdentity, report: Report): void {
+  switch (identity.ChangeMode) {
+    case '':
+    case 'noop':
+    case 'restart':
+      if (identity.ChangeSignal !== '') report('change_signal needs change_mode signal');
+      return;
+    case 'signal':
+      if (identity.ChangeSignal === '') report('change_mode signal needs change_signal');
+      return;
+    default:
+      reportIf(report, choiceProblem('change_mode', identityBlock.fields.ChangeMode, identity.ChangeMode));
+  }
 }

@@ -8,8 +8,8 @@ import type {
 } from '../allocated-resources.js';
 import { type Capacity, capacityOf } from '../cluster/capacity.js';
 import type { NodeState } from '../cluster/cluster-node.js';
-import type { GroupRequirements } from '../feasibility/requirements.js';
-import { assignCores } from './assign-cores.js';
+import type { GroupRequirements, TaskRequest } from '../feasibility/requirements.js';
+import type { Node } from '../node.js';
 import { assignDevices } from './assign-devices.js';
 import { assignPorts, type PortOffer } from './assign-ports.js';
 import type { Draw } from './draw.js';
@@ -121,4 +121,34 @@ function resourcesWith(resources: AllocatedResources, { networks, devices, cores
           Ports: networks.group.ports.length === 0 ? null : networks.group.ports,
         };
   return { ...resources, Tasks: Object.fromEntries(tasks), Shared: shared };
+}
+type CpuShare = AllocatedTaskResources['Cpu'];
+
+/** Assigns unreserved whole cores to each request, lowest numbers first. */
+function assignCores(
+  requests: readonly TaskRequest<number>[],
+  node: Node,
+  inUse: ReadonlySet<number>,
+): Result<ReadonlyMap<string, CpuShare>, string> {
+  const free = reservableCores(node).filter((core) => !inUse.has(core));
+  const rate = clockRate(node);
+  const byTask = new Map<string, CpuShare>();
+  for (const { task, request } of requests) {
+    if (free.length < request) return err('cores');
+    byTask.set(task, { CpuShares: Math.floor(rate * request), ReservedCores: free.splice(0, request) });
+  }
+  return ok(byTask);
+}
+
+function reservableCores(node: Node): number[] {
+  const { ReservableCpuCores, TotalCpuCores } = node.NodeResources.Cpu;
+  return ReservableCpuCores === null
+    ? Array.from({ length: TotalCpuCores }, (_, core) => core)
+    : [...ReservableCpuCores];
+}
+
+/** MHz of one core. */
+function clockRate(node: Node): number {
+  const { CpuShares, TotalCpuCores } = node.NodeResources.Cpu;
+  return TotalCpuCores > 0 ? CpuShares / TotalCpuCores : 0;
 }

@@ -231,6 +231,7 @@ const deviceUnits: ReadonlyMap<string, DeviceUnit> = new Map<string, DeviceUnit>
   ['MW', multiple('watt', 1000000n)],
   ['GW', multiple('watt', 1000000000n)],
 ]);
+
 function multiple(base: DeviceUnit['base'], numerator: bigint): DeviceUnit {
   return { base, numerator, denominator: 1n };
 }

@@ -1,9 +1,10 @@
+import { madeOnce } from '../../shared/remembered.js';
+import { simpleEscapes } from '../../shared/source-text.js';
 import { wellFormed } from '../../shared/values.js';
 import { floatText } from '../float-text.js';
 import { isList, isMap, isMetadata, namesOf, textOf, type Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
 import type { Verb } from './format.js';
-import { canBackquote, quotedText } from './quoted-text.js';
 
 /** The value formatted by the verb; undefined if the verb does not accept it. */
 export function formattedValue(verb: Verb, value: Value): string | undefined {
@@ -184,4 +185,33 @@ function padded(text: string, { flags, width = 0 }: Verb): string {
   if (missing <= 0) return text;
   if (flags.has('-')) return text + ' '.repeat(missing);
   return (flags.has('0') ? '0' : ' ').repeat(missing) + text;
+}
+
+/** Printable characters: letters, marks, numbers, punctuation, symbols and the space. */
+const printable = madeOnce(() => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u);
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries(simpleEscapes)
+    .filter(([letter]) => letter !== '"')
+    .map(([letter, character]) => [character, `\\${letter}`]),
+);
+
+/** A string as a literal of Nomad's language. */
+function quotedText(text: string, quote: '"' | "'", onlyAscii: boolean): string {
+  return quote + Array.from(text, (character) => escaped(character, quote, onlyAscii)).join('') + quote;
+}
+
+/** Whether the string can be written between backquotes. */
+function canBackquote(text: string): boolean {
+  return !/[\u0000-\u0008\u000a-\u001f`\u007f\ufeff]/.test(text);
+}
+
+function escaped(character: string, quote: string, onlyAscii: boolean): string {
+  if (character === quote) return `\\${quote}`;
+  const simple = ESCAPES.get(character);
+  if (simple !== undefined) return simple;
+  const point = character.codePointAt(0) ?? 0;
+  if (printable().test(character) && (point < 0x80 || !onlyAscii)) return character;
+  const digits = point.toString(16);
+  if (point < 0x20 || point === 0x7f) return `\\x${digits.padStart(2, '0')}`;
+  return point > 0xffff ? `\\U${digits.padStart(8, '0')}` : `\\u${digits.padStart(4, '0')}`;
 }

@@ -161,6 +161,7 @@ function titleCase(text: string): string {
 
 /** Digraph letters, which have a separate title case. */
 const PAIRS = ['ǄǅǆǅǇǈǉǈǊǋǌǋǱǲǳǲ'].flatMap((all) => all.match(/.{4}/gu) ?? []);
+
 function title(letter: string): string {
   const pair = PAIRS.find((forms) => forms.includes(letter));
   if (pair !== undefined) return pair.charAt(1);

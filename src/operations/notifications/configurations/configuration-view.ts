@@ -149,6 +149,7 @@ export function viewResponse(context: EngineContext, response: StoredResponse): 
 
 /** The maximum number of deliveries examined, so that a reader of health does not wait for a long queue. */
 const mostCounted = 1000;
+
 /**
  * Deliveries that wait for their first attempt behind a pause or an open breaker. They are counted on demand: nobody maintains the
  * number in the meantime, and publishers must not pay for it.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fittedLines, redrawn } from '../../../../adapters/cli/monitor/redraw.js';
+import { fittedLines, redrawn } from '../../../../adapters/cli/monitor/display.js';
 
 describe('lines that fit on a screen', () => {
   it.each([

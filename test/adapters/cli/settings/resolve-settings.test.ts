@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parseServeOptions } from '../../../../adapters/cli/serve/serve-options.js';
+import { settingsSchema } from '../../../../adapters/cli/settings/config-command.js';
 import { durationText } from '../../../../adapters/cli/settings/kind.js';
 import {
   misspelledVariables,
@@ -10,7 +11,6 @@ import {
 } from '../../../../adapters/cli/settings/resolve-settings.js';
 import { variableOf } from '../../../../adapters/cli/settings/setting.js';
 import { settingTable } from '../../../../adapters/cli/settings/setting-table.js';
-import { settingsSchema } from '../../../../adapters/cli/settings/settings-schema.js';
 import { defaultSettings, settingsFrom } from '../../../../src/index.js';
 
 const path = '/etc/box/signalbox.json';
