@@ -12,7 +12,7 @@ import type { FilterType, StructType } from './schema.js';
 import { equality } from './tests/equality.js';
 import { membership } from './tests/membership.js';
 import { emptiness, nilness } from './tests/presence.js';
-import { decodedBytes, ofText, type ValueTest } from './tests/value-test.js';
+import { decodedBytes, failing, ofText, type ValueTest } from './tests/value-test.js';
 
 /** A compiled filter expression for records of one kind. */
 export interface Filter {
