@@ -28,7 +28,7 @@ const pure = [
 /** What each may import of the others. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   shared: [],
-  options: ['hcl'],
+  options: ['shared', 'hcl'],
   versions: ['shared'],
   storage: ['shared', 'ports'],
   hcl: ['shared'],
@@ -63,6 +63,8 @@ const frontDoors = [
 ];
 
 const driven = [storageKit, 'memory', 'sqlite', 'postgres', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];
+/** What everybody may use: of no area, and imports nothing. */
+const values = 'src/shared/values.ts';
 /** Adapters that put others together. */
 const composing = ['cli', 'testing'];
 /** What every area of the operations may use. */
@@ -192,6 +194,7 @@ describe('who may import whom', () => {
       violations(({ file, target, typeOnly }) => {
         if (!file.startsWith('src/channels/')) return undefined;
         if (target !== undefined && areaOf(target) === 'channels') return undefined;
+        if (target === values) return undefined;
         const isMeant = ['src/api/message-socket.ts', 'src/ports/clock.ts', 'src/agent/link/node-command.ts'].includes(
           target ?? '',
         );
@@ -233,7 +236,8 @@ describe('who may import whom', () => {
       violations(({ file, target }) => {
         const adapter = areaOf(file);
         if (!file.startsWith('adapters/') || driven.includes(adapter) || target === undefined) return undefined;
-        if (frontDoors.includes(target) || ['api', 'options'].includes(areaOf(target))) return undefined;
+        if (frontDoors.includes(target) || target === values || ['api', 'options'].includes(areaOf(target)))
+          return undefined;
         if (target.startsWith('adapters/') && areaOf(target) === adapter) return undefined;
         if (adapter === 'runner' && [...pure, 'ports', 'channels'].includes(areaOf(target))) return undefined;
         return composing.includes(adapter) && target.startsWith('adapters/') ? undefined : 'not the front door';

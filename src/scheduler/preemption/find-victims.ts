@@ -1,4 +1,4 @@
-import type { NetworkResource } from '../../public/jobs.js';
+import type { NetworkResource } from '../../jobs/document/network.js';
 import { drawFrom } from '../assignment/draw.js';
 import { lackingDimension, type NodeOffer, offerOf } from '../assignment/node-offer.js';
 import type { AllocationUse } from '../cluster/allocation-use.js';
