@@ -78,9 +78,6 @@ interface Interval {
   readonly upper: string;
 }
 
-/** The first string after another one. */
-const successor = (text: string): string => `${text}\u0000`;
-
 /** An order of a table's rows, as far as it is known. */
 class Order {
   readonly index: NamedIndex | undefined;
@@ -100,7 +97,7 @@ class Order {
   }
 
   covers(position: string): boolean {
-    const known = this.#lastBefore(successor(position));
+    const known = this.#lastBefore(past(position));
     return known !== undefined && position < known.upper;
   }
 
@@ -121,7 +118,7 @@ class Order {
       if (keys.length >= limit || from <= lower) return { keys };
       return { keys, gap: { lower, upper: from, isContinued: from < upper } };
     }
-    const known = this.#lastBefore(successor(lower));
+    const known = this.#lastBefore(past(lower));
     const to = known === undefined || known.upper <= lower ? lower : known.upper < upper ? known.upper : upper;
     const keys = this.#rows.scan(lower, to, false, limit);
     if (keys.length >= limit || to >= upper) return { keys };
@@ -131,7 +128,7 @@ class Order {
   /** From now on everything between the bounds is known. */
   cover({ lower, upper }: Interval): void {
     const before = this.#lastBefore(lower);
-    const touched = this.#covered.scan(lower, successor(upper), false, Number.POSITIVE_INFINITY);
+    const touched = this.#covered.scan(lower, past(upper), false, Number.POSITIVE_INFINITY);
     if (before !== undefined && before.upper >= lower) touched.unshift(before);
     for (const part of touched) this.#covered.remove(part.lower);
     const [first, last] = [touched[0], touched.at(-1)];
@@ -478,20 +475,20 @@ export class ReplicaSnapshot implements Snapshot {
 const mostInVain = 1000;
 
 /**
- * Whether repeated runs come to an end. One that decides by its view alone finds more in each run than in the last one; one that makes up
- * new keys each time never finds what it asks for.
+ * Finds functions that never read all that they ask for. A function that depends only on its view reads further in each run than in the
+ * runs before; one that creates new keys each time does not.
  */
 export class Progress {
   #most = -1;
   #inVain = 0;
 
-  /** After a run that has missed something. Throws if there is no end. */
+  /** Called after a run that has missed something. Throws after too many runs without progress. */
   note({ known }: ReplicaSnapshot): void {
     this.#inVain = known > this.#most ? 0 : this.#inVain + 1;
     this.#most = Math.max(this.#most, known);
     if (this.#inVain > mostInVain)
       throw new Error(
-        `A function that reads or writes the store asked for other rows each of the ${mostInVain} times that it was run. It may run several times and decides only by what it reads: make ids and times before it`,
+        `A function that reads or writes the store asked for other rows each of the ${mostInVain} times that it was run. It may run several times, so it must depend only on what it reads: create ids and times outside of it`,
       );
   }
 }

@@ -4,7 +4,7 @@
  * limit is broken. Scenarios of PostgreSQL start a server, or use the given one, as a superuser who may create schemas.
  *
  * `npm run bench:gate` measures only what `regressions.ts` lists, against bounds that a slow or busy machine keeps too: the best of
- * five runs counts. It fails when a path has become clearly slower than it was, and is part of what must hold before a change lands.
+ * three runs counts. It fails when a path has become clearly slower than it was, and is part of what must hold before a change lands.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -97,10 +97,10 @@ if (values.json !== undefined) {
 }
 process.exit(failed ? 1 : 0);
 
-/** The rows of a scenario that are out of their bounds in each of five runs: a process can be slow as long as it lives; prints what was measured. */
+/** The rows of a scenario that are out of their bounds in each of three runs; prints what was measured. */
 function gate(scenario: string): readonly string[] {
   let broken: readonly string[] = Object.keys(regressions[scenario] ?? {});
-  for (let run = 1; run <= 5 && broken.length > 0; run += 1) {
+  for (let run = 1; run <= 3 && broken.length > 0; run += 1) {
     const judged = outOfBounds(scenario, measure(scenario), broken);
     for (const text of judged.texts) console.log(`${text}${run === 1 ? '' : ` (run ${run})`}`);
     broken = judged.broken;

@@ -27,7 +27,7 @@ export const regressions: Readonly<Record<string, Readonly<Record<string, Bound>
     'http.register.sqlite': { min: 0.09 },
     'wake.10k': { max: 2.6 },
   },
-  'http.dispatch': { 'http.dispatch': { max: 14 } },
+  'http.dispatch': { 'http.dispatch': { max: 10 } },
   'deliver.sqlite': { 'deliver.sqlite': { min: 0.2 }, 'deliver.bare': { min: 0.13 } },
   schedule: {
     'schedule: 1000 placements on 5000 nodes': { max: 4 },

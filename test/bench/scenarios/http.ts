@@ -196,11 +196,11 @@ function processorTime({ child }: ServerProcess): number {
 /** Each side once in every round, in turned order; the first rounds only warm up. */
 export async function alternate<K extends string>(
   sides: Readonly<Record<K, () => Promise<number>>>,
-  warmingUp = 1,
+  { warmingUp = 1, counted = rounds } = {},
 ): Promise<Readonly<Record<K, readonly number[]>>> {
   const names = Object.keys(sides) as K[];
   const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<K, number[]>;
-  for (let round = 0; round < warmingUp + rounds; round += 1) {
+  for (let round = 0; round < warmingUp + counted; round += 1) {
     for (let turn = 0; turn < names.length; turn += 1) {
       const name = names[(turn + round) % names.length] as K;
       const value = await sides[name]();
@@ -219,6 +219,18 @@ export function ratioRow(
 ): Measured {
   const ratios = ours.map((value, i) => value / (floor[i] as number));
   return { name, ours: median(ours), floor: median(floor), ratio: median(ratios), unit, limit };
+}
+
+/** Of the quietest round of each side: other work on the machine can only add to what it takes. */
+export function quietestRow(
+  name: string,
+  unit: string,
+  ours: readonly number[],
+  floor: readonly number[],
+  limit: Measured['limit'],
+): Measured {
+  const quietest = { ours: Math.min(...ours), floor: Math.min(...floor) };
+  return { name, ...quietest, ratio: quietest.ours / quietest.floor, unit, limit };
 }
 
 function median(values: readonly number[]): number {
