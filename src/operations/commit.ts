@@ -2,7 +2,6 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
 import type { Cause } from '../events/cause-of-changes.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
-import { jobs } from '../jobs/job-record.js';
 import { cleanTraceparent } from '../metrics/traceparent.js';
 import type { Delivery } from '../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../notifications/events/event.js';
@@ -17,8 +16,6 @@ import type { Key, Table } from '../shared/table.js';
 import { ViewOver } from '../storage/view-over.js';
 import { rehearsalOver } from '../storage/views.js';
 import { addDelivery } from './books/delivery-rows.js';
-import { followQuotas } from './books/jobs/quota-sums.js';
-import { type Changes, changedJobs, noteChange, writeNotices } from './books/write-notices.js';
 import { type AcceptedWrite, OtherChanges } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { GeneratedValues } from './context/generated-values.js';
@@ -26,46 +23,9 @@ import type { Sightings } from './context/sightings.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
 import { sightingsOf } from './context/store-clock.js';
 import type { EngineEvents } from './events.js';
+import { newChangeSet, notice, react } from './reactions/index.js';
 import { NotedView } from './waiting/watched-rows.js';
-
-/**
- * The inputs of a `commit`'s work. It reads and changes rows like any write view and sees its own changes. Time and
- * identifiers come from here too and are generated once: when the store runs the work again, it gets the same
- * values.
- */
-export interface Transaction extends WriteView {
-  /** Wall time, for timestamps and calendars. */
-  readonly now: Instant;
-  /** Monotonic time, for heartbeats and waits, with the name of its timeline. */
-  readonly monotonic: Milliseconds;
-  readonly timeline: string;
-  /** What other hosts have written and this process has seen, over a store that several hosts share. */
-  readonly sightings: Sightings | undefined;
-  /** A stopwatch in nanoseconds, for measurements. It is not replayed, so no decision may depend on it. */
-  readonly stopwatch: () => number;
-  readonly ids: Ids;
-  readonly settings: Settings;
-  /** The host's requirements on jobs. */
-  readonly policies: readonly JobPolicy[];
-  /** The secrets that no message may contain, and the key of the stored ones. */
-  readonly sealing: Pick<EngineContext, 'cipher' | 'secrets'>;
-  /** The caller; the host itself for background loops. */
-  readonly caller: Principal;
-  /** The trace of the written records, as a valid `traceparent`: the caller's, unless the work sets another one. */
-  trace: string | undefined;
-  /** The cause of the changes for the event stream, if they do not show it. */
-  cause: Cause | undefined;
-  /** The name of the person behind the change; undefined when the system itself acts. */
-  readonly actor: string | undefined;
-  /** Stores a new delivery. If it may begin at once, the loop of this process claims it in this write. */
-  deliver(delivery: Delivery, event: StoredEvent): void;
-  /** Emits a fact once this write is durable; a failed write emits none. */
-  emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
-  /** Whether anybody listens to a fact: for facts that are so frequent that making them in vain costs. */
-  hears(name: keyof EngineEvents): boolean;
-  /** The instance of this class that belongs to this run of the work, made at its first use. */
-  part<T extends object>(kind: new (tx: Transaction) => T): T;
-}
+import type { Transaction } from './write-transaction.js';
 
 /**
  * The only way to change state. Runs `work` in one serialisable transaction; an `err` from it, or an exception, changes
@@ -111,7 +71,7 @@ export function commit<T, E>(
       const result = work(tx);
       isDone = result.isOk();
       if (isDone) {
-        follow(tx, view);
+        tx.follow();
         accepted?.ended(tx, tx.part(OtherChanges));
       }
       facts = tx.facts;
@@ -144,14 +104,6 @@ export function commit<T, E>(
     return written;
   };
   return new ResultAsync(settled());
-}
-
-/** The bookkeeping of every write, in the same transaction. */
-function follow(tx: CommitTransaction, view: WriteView): void {
-  const { quotas } = tx.settings.jobs;
-  if (quotas.length > 0 && tx.jobsChangedAt !== undefined)
-    followQuotas(view, changedJobs(tx.changes), tx.jobsChangedAt);
-  writeNotices(view, tx.changes, tx.settings.events.kept, tx.cause);
 }
 
 type FactOf<K extends keyof EngineEvents> = Parameters<EngineEvents[K]>;
@@ -214,20 +166,19 @@ type Fact = {
 
 class CommitTransaction extends ViewOver implements Transaction {
   readonly facts: Fact[] = [];
-  /** The changes for the event stream. */
-  readonly changes: Changes = new Map();
+  readonly #changes = newChangeSet();
+  #isReacting = false;
   /** The part of the delivery loop in this write; none when it is rehearsed, or when there is no loop. */
   accepting: (() => AcceptedWrite | undefined) | undefined;
-  /** Index of the last change of any job before this transaction changed one. */
-  jobsChangedAt: number | undefined;
   readonly settings: Settings;
   readonly policies: readonly JobPolicy[];
   readonly sealing: Pick<EngineContext, 'cipher' | 'secrets'>;
   readonly stopwatch: () => number;
   /** Evaluations created within a trace. */
   readonly traced: TracedEvaluation[] = [];
-  trace: string | undefined;
+  #trace: string | undefined;
   cause: Cause | undefined;
+  unfinished = false;
   readonly #context: EngineContext;
   readonly #generated: GeneratedValues;
   /** Few; a list is the fastest. */
@@ -245,8 +196,18 @@ class CommitTransaction extends ViewOver implements Transaction {
     this.sealing = context;
     this.#context = context;
     this.#generated = generated;
-    this.trace = cleanTraceparent(caller.traceparent);
+    this.#trace = cleanTraceparent(caller.traceparent);
     this.stopwatch = () => context.clock.monotonic() * 1e6;
+  }
+
+  get trace(): string | undefined {
+    return this.#trace;
+  }
+
+  /** What follows from earlier changes belongs to the trace that they were made in. */
+  set trace(trace: string | undefined) {
+    if (!this.#isReacting) this.#react();
+    this.#trace = trace;
   }
 
   get now(): Instant {
@@ -274,20 +235,32 @@ class CommitTransaction extends ViewOver implements Transaction {
   }
 
   override put<R>(table: Table<R>, record: R): void {
-    this.#noteJobs(table);
     if (this.trace !== undefined && table.name === evaluations.name) this.#noteEvaluation(record as Evaluation);
-    noteChange(this.changes, this.view, { table, key: table.key(record) }, record);
+    this.#changes.note(this.view, { table, key: table.key(record) }, record);
     this.view.put(table, record);
   }
 
   override remove<R>(table: Table<R>, key: Key): boolean {
-    this.#noteJobs(table);
-    noteChange(this.changes, this.view, { table, key }, undefined);
+    this.#changes.note(this.view, { table, key }, undefined);
     return this.view.remove(table, key);
   }
 
-  #noteJobs({ name }: { readonly name: string }): void {
-    if (name === jobs.name && this.settings.jobs.quotas.length > 0) this.jobsChangedAt ??= this.view.tableIndex(jobs);
+  /** The changes of an index have their consequences with it. Those of reactions belong to the rest of the write. */
+  override nextIndex(): number {
+    if (!this.#isReacting) this.#react();
+    return this.view.nextIndex();
+  }
+
+  /** Applies what follows from all changes, at the end of the work. */
+  follow(): void {
+    this.#react();
+    notice(this, this.#changes);
+  }
+
+  #react(): void {
+    this.#isReacting = true;
+    react(this, this.#changes);
+    this.#isReacting = false;
   }
 
   #noteEvaluation({ ID: evaluationId, CreateIndex }: Evaluation): void {

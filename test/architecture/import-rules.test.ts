@@ -73,12 +73,14 @@ const commonOperations = [
   'waiting',
   'listing',
   'books',
+  'reactions',
   'node-commands',
   'queue',
   'authorise.ts',
   'binding.ts',
   'commit.ts',
   'events.ts',
+  'write-transaction.ts',
 ];
 /** Functions and runs are jobs and allocations, too: operations on those leave to the functions what concerns them. */
 const mayAlsoUse: Readonly<Record<string, readonly string[]>> = {

@@ -9,7 +9,8 @@ import {
 } from '../../adapters/memory/index.js';
 import { hostPrincipal } from '../../src/access/principal.js';
 import { createEngine, type Engine } from '../../src/engine.js';
-import { commit, rehearse, type Transaction } from '../../src/operations/commit.js';
+import { commit, rehearse } from '../../src/operations/commit.js';
+import type { Transaction } from '../../src/operations/write-transaction.js';
 import type { Storage } from '../../src/ports/storage.js';
 import { table } from '../../src/shared/table.js';
 

@@ -10,7 +10,6 @@ import { type JobListStub, jobListStub } from '../../src/jobs/status/job-stub.js
 import { jobSummaries } from '../../src/jobs/status/job-summary-record.js';
 import { jobTables } from '../../src/jobs/tables.js';
 import { readJobVersions } from '../../src/operations/books/jobs/job-rows.js';
-import { hasCurrentStubs } from '../../src/operations/books/jobs/job-stub-rows.js';
 import { commit } from '../../src/operations/commit.js';
 import { dispatchJob } from '../../src/operations/jobs/dispatch-job.js';
 import { evaluateJob } from '../../src/operations/jobs/evaluate-job.js';
@@ -19,6 +18,7 @@ import { registerJob } from '../../src/operations/jobs/registration/register-job
 import { revertJob } from '../../src/operations/jobs/revert-job.js';
 import { setJobStability } from '../../src/operations/jobs/set-job-stability.js';
 import { stopJob } from '../../src/operations/jobs/stop-job.js';
+import { hasCurrentStubs } from '../../src/operations/reactions/job-stubs.js';
 import { processEvaluation } from '../../src/operations/scheduling/process-evaluation.js';
 import { evaluations } from '../../src/scheduler/evaluation.js';
 import { batchJob, parameterizedJob, type World, world } from '../operations/jobs/world.js';

@@ -5,8 +5,9 @@ import type { Principal } from '../../access/principal.js';
 import { type RoleInput, roleFaults, roles, type StoredRole } from '../../access/role-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 

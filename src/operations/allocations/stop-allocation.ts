@@ -4,17 +4,15 @@ import type { Principal } from '../../access/principal.js';
 import { callerFailed, commandRefused } from '../../agent/link/node-command.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import type { Evaluation } from '../../scheduler/evaluation.js';
+import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { readRunAnywhere } from '../books/function-jobs.js';
-import { recomputeJobStatus } from '../books/jobs/job-consequences.js';
 import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopRun } from '../functions/jobs-of-functions.js';
+import type { Transaction } from '../write-transaction.js';
 import { type AllocationCommandError, lookupFault } from './ask-node.js';
 
 interface StopAllocationInput {
@@ -79,7 +77,7 @@ function markAsLeaving(
   allocation: Allocation,
   { noShutdownDelay = false, reschedule = false }: StopAllocationInput,
 ): void {
-  putAllocation(tx, allocation, {
+  tx.put(allocations, {
     ...allocation,
     DesiredTransition: {
       ...allocation.DesiredTransition,
@@ -98,8 +96,6 @@ function evaluateStop(tx: Transaction, allocation: Allocation): Result<Evaluatio
   const job = (readAllocationJob(tx, allocation) ?? readJobRow(tx, Namespace, JobID))?.record;
   if (job === undefined) return err(callerFailed('state', 'the job of the allocation was removed'));
   const evaluation = newEvaluation(tx, job, { triggeredBy: 'alloc-stop' });
-  putEvaluation(tx, evaluation);
-  // A job that was dead is pending while its evaluation is.
-  recomputeJobStatus(tx, job.Namespace, job.ID);
+  tx.put(evaluations, evaluation);
   return ok(evaluation);
 }

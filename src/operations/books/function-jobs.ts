@@ -17,10 +17,9 @@ import type { Job } from '../../jobs/document/job.js';
 import type { JobSummary } from '../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import type { Transaction } from '../commit.js';
 import { rowsUnder, type Watch } from '../waiting/watched-rows.js';
+import type { Transaction } from '../write-transaction.js';
 import { readJobRow } from './jobs/job-rows.js';
-import { forgetSchedule } from './jobs/periodic-launches.js';
 import { writeRegistration } from './jobs/write-registration.js';
 
 /*
@@ -103,8 +102,6 @@ export function putFunctionJob(tx: Transaction, declared: FunctionDeclaration): 
   const { job } = registration;
   tx.emit('job.registered', { namespace, jobId: name, version: job.Version, index: tx.index });
   writeRegistration(tx, registration, { triggeredBy: 'job-register' }, undefined);
-  // Its launches are those of the function's schedules.
-  forgetSchedule(tx, job);
   return true;
 }
 

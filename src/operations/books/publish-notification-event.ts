@@ -20,7 +20,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 import { addDelivery } from './delivery-rows.js';
 import { firstSequenceIn } from './earlier-workspace.js';
 

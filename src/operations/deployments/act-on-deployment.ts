@@ -7,9 +7,9 @@ import type { DeploymentError, DeploymentNotFound } from '../../scheduler/deploy
 import type { DeploymentEvent } from '../../scheduler/deployment/transition-deployment.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { type MovedDeployment, moveDeployment } from '../books/deployments/move-deployment.js';
-import { applyJobConsequences } from '../books/jobs/job-consequences.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The deployment of an operation. */
 export interface DeploymentReference {
@@ -69,9 +69,7 @@ export function deploymentFor(
 /** Applies transitions that the action made due, such as the promotion of healthy canaries. */
 function settle(tx: Transaction, moved: MovedDeployment): ChangedDeployment {
   const further = moveDeployment(tx, moved.deployment, { type: 'allocations_changed' }).unwrapOr(undefined);
-  const allocations = [...moved.allocations, ...(further?.allocations ?? [])];
   const evaluations = [moved.evaluation, further?.evaluation].flatMap((evaluation) => evaluation ?? []);
-  applyJobConsequences(tx, { evaluations, allocations });
   const { index } = tx;
   const [evaluation] = evaluations;
   return {

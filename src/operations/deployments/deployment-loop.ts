@@ -6,20 +6,18 @@ import { withHealth } from '../../scheduler/deployment/actions.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { isMeasuredByChecks, type MeasuredHealth, measureHealth } from '../../scheduler/deployment/measure-health.js';
 import { progressDeadlineOf } from '../../scheduler/deployment/transition-deployment.js';
-import type { Evaluation } from '../../scheduler/evaluation.js';
+import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { followDeployments } from '../books/deployments/follow-deployments.js';
 import { moveDeployment, type WatchedHead, watchedHead } from '../books/deployments/move-deployment.js';
-import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { pagesOf } from '../books/pages.js';
 import { putHeldEvaluation, releaseEvaluation } from '../books/scheduling/held-evaluation.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { removeEvaluation } from '../books/scheduling/put-evaluation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The shortest time between two checks of active deployments, in milliseconds. */
 const pause = second / 4;
@@ -240,13 +238,8 @@ function writeHealth(context: EngineContext, tx: Transaction, { ids, held, last 
     if (measured?.healthy === undefined) return [];
     return { before: allocation, after: withHealth(allocation, measured.healthy, { now: tx.now, index: tx.index }) };
   });
-  for (const { before, after } of changes) putAllocation(tx, before, after);
-  const followed = followDeployments(tx, changes);
-  applyJobConsequences(tx, {
-    evaluations: followed.evaluations,
-    allocations: [...changes, ...followed.allocations],
-  });
-  return holdEvaluations(tx, followed.evaluations, { held, last });
+  for (const { after } of changes) tx.put(allocations, after);
+  return holdEvaluations(tx, followDeployments(tx, changes), { held, last });
 }
 
 /** The jobs are evaluated once, after the last part. */
@@ -259,7 +252,7 @@ function holdEvaluations(
   for (const evaluation of made) {
     const key = JSON.stringify([evaluation.Namespace, evaluation.JobID]);
     if (last && !after.has(key)) continue;
-    removeEvaluation(tx, evaluation.ID);
+    tx.remove(evaluations, [evaluation.ID]);
     const id = putHeldEvaluation(tx, { heldId: after.get(key), make: () => evaluation, unfinished: !last });
     if (id === undefined) after.delete(key);
     else after.set(key, id);
@@ -276,15 +269,10 @@ function activeHead(tx: Transaction, deploymentId: string): WatchedHead | undefi
 /** Fails deployments that are still without progress after the new health was written. */
 function failLate(context: EngineContext, tx: Transaction, ids: readonly string[]): void {
   const times = timesOf(context, tx);
-  const moved = ids.flatMap((id) => {
+  for (const id of ids) {
     const now = tx.get(deployments, [id])?.record;
-    const after = now && moveDeployment(tx, times.deployment(now), { type: 'deadline' });
-    return after?.isOk() ? [after.value] : [];
-  });
-  applyJobConsequences(tx, {
-    evaluations: moved.flatMap(({ evaluation }) => evaluation ?? []),
-    allocations: moved.flatMap((one) => one.allocations),
-  });
+    if (now !== undefined) moveDeployment(tx, times.deployment(now), { type: 'deadline' });
+  }
 }
 
 function failed({ logger }: EngineContext, error: string): undefined {

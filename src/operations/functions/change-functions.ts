@@ -16,9 +16,10 @@ import type { StorageError } from '../../ports/storage.js';
 import { messageOf } from '../../shared/values.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { setPaused } from '../books/function-jobs.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { NotCommittedError } from '../context/shared-write.js';
+import type { Transaction } from '../write-transaction.js';
 import { cancelRuns, retryRuns } from './change-runs.js';
 import { checkEnqueue, type EnqueueOptions, FunctionsError, type RunFilter } from './functions-api.js';
 import {

@@ -22,7 +22,7 @@ import { type StoredJson, storedJson } from '../../functions/stored-json.js';
 import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 

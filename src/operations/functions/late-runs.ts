@@ -5,8 +5,8 @@ import { pauses, runId, runs, type StoredRun } from '../../functions/run.js';
 import { type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import type { Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { RunReports, warnOfWorkspace } from './run-reports.js';
 
 /** The most groups of waiting runs, of one function, key and priority each, that one check reads. */

@@ -4,7 +4,7 @@ import { type FunctionPolicy, type Json, runsHere } from '../../functions/define
 import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import { declared, launchesOf } from '../../functions/schedule.js';
 import type { Instant } from '../../shared/instant.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 import { batchSize, countNew, inputOf, newRun, putNewRun } from './stored-runs.js';
 
 /**

@@ -7,7 +7,7 @@ import { day, hour, type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { readFunctionJob } from '../books/function-jobs.js';
 import { removeJob } from '../books/jobs/remove-job.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 import { collect, countsIn } from './stored-runs.js';
 
 /** Checks are so far apart, and while a function is missing, at most this far. */

@@ -12,7 +12,7 @@ import {
   steps,
 } from '../../functions/run.js';
 import type { Instant } from '../../shared/instant.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 import { reclaimKeys } from './enqueue.js';
 import { type BatchCounts, batchId, type FunctionsError } from './functions-api.js';
 import { limitsOfLaunch } from './launches.js';

@@ -24,8 +24,8 @@ import { workspaces } from '../../notifications/workspace.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import { withoutSecretsOf } from '../books/known-secrets.js';
 import { publishNotificationEvent } from '../books/publish-notification-event.js';
-import type { Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** A run, or a launch that made none, as its event names it. */
 interface Subject {

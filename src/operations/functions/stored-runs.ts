@@ -22,7 +22,7 @@ import {
 import type { ReadView, Row } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 import { batchId, FunctionsError, type RunFilter, type RunRecord } from './functions-api.js';
 import { RunReports } from './run-reports.js';
 

@@ -6,8 +6,9 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Key } from '../../shared/table.js';
 import { allocationsAtOnce } from '../books/jobs/remove-job.js';
 import { releaseEvaluation } from '../books/scheduling/held-evaluation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 
 interface InParts extends Required<JobReference> {
   /** The evaluation that waits for the last part. */

@@ -7,12 +7,11 @@ import { compileFilter } from '../../queries/filters/index.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
-import { followRemovedEvaluations } from '../books/jobs/job-consequences.js';
-import { removeEvaluation } from '../books/scheduling/put-evaluation.js';
 import { readSchedulerConfiguration } from '../books/scheduling/scheduler-configuration-rows.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
+import type { Transaction } from '../write-transaction.js';
 
 interface DeleteEvaluationsInput {
   /** Whole IDs, at most `maximumIds`; not together with a filter. */
@@ -63,17 +62,10 @@ export function deleteEvaluations(
     }
     const doomed = filter.value === undefined ? named(tx, evalIds) : matching(tx, filter.value);
     return doomed.map((found) => {
-      for (const { ID } of found) removeEvaluation(tx, ID);
-      for (const [namespace, jobId] of jobsOf(found)) followRemovedEvaluations(tx, namespace, jobId);
+      for (const { ID } of found) tx.remove(evaluations, [ID]);
       return found.length;
     });
   }).map(({ index, value: count }) => ({ count, index }));
-}
-
-/** The jobs of the evaluations, without duplicates. */
-function jobsOf(found: readonly Evaluation[]): Iterable<readonly [namespace: string, jobId: string]> {
-  const pairs = found.map(({ Namespace, JobID }) => [Namespace, JobID] as const);
-  return new Map(pairs.map((pair) => [pair.join('\0'), pair])).values();
 }
 
 function faultOf(evalIds: readonly string[], expression: string): InvalidRequest | undefined {

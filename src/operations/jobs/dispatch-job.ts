@@ -19,12 +19,13 @@ import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { readFunctionJob } from '../books/function-jobs.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
-import { countDispatch } from '../books/jobs/quota-sums.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { notDefinedHere } from '../functions/change-functions.js';
 import { dispatchFunction } from '../functions/jobs-of-functions.js';
+import { countDispatch } from '../reactions/quotas.js';
+import type { Transaction } from '../write-transaction.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
 import { withinQuota } from './registration/check-quota.js';
 

@@ -7,16 +7,15 @@ import { isParameterized, isPeriodic } from '../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { refusedForFunction } from '../books/function-jobs.js';
-import { recomputeJobStatus } from '../books/jobs/job-consequences.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import type { Registered } from './registration/register-job.js';
 
 /** The job to evaluate. */
@@ -46,8 +45,7 @@ export function evaluateJob(
     if (isParameterized(job)) return err(refused('parameterized'));
     if (input.forceReschedule === true) forceReschedules(tx, job);
     const evaluation = newEvaluation(tx, { ...job, JobModifyIndex: job.ModifyIndex }, { triggeredBy: 'job-register' });
-    putEvaluation(tx, evaluation);
-    recomputeJobStatus(tx, namespace, job.ID);
+    tx.put(evaluations, evaluation);
     const { index } = tx;
     return ok({ evalId: evaluation.ID, evalCreateIndex: index, jobModifyIndex: job.ModifyIndex, warnings: '', index });
   }).map(({ value }) => value);
@@ -68,7 +66,7 @@ function forceReschedules(tx: Transaction, job: Job): void {
     prefix: [job.Namespace, job.ID, 'failed'],
   })) {
     if (!reschedules.has(record.TaskGroup) || !canBeForced(record, job)) continue;
-    putAllocation(tx, record, {
+    tx.put(allocations, {
       ...record,
       DesiredTransition: { ...record.DesiredTransition, ForceReschedule: true },
       ModifyIndex: tx.index,

@@ -3,12 +3,12 @@ import type { Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import { versionNotFound } from '../../jobs/changes/decide-revert.js';
 import type { VersionNotFound } from '../../jobs/errors.js';
+import { jobs, jobVersions } from '../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { refusedForFunction } from '../books/function-jobs.js';
 import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
-import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
@@ -40,7 +40,7 @@ export function setJobStability(
       return err(versionNotFound({ ID: input.jobId, Namespace: namespace }, input.version));
     }
     const current = readJobRow(tx, namespace, input.jobId)?.record.Version === version.Version;
-    putJobVersion(tx, { ...version, Stable: input.stable, ModifyIndex: tx.index }, current);
+    tx.put(current ? jobs : jobVersions, { ...version, Stable: input.stable, ModifyIndex: tx.index });
     return ok(undefined);
   }).map(({ index }) => ({ index }));
 }

@@ -1,18 +1,17 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Job } from '../../jobs/document/job.js';
 import type { StorageError } from '../../ports/storage.js';
-import type { Allocation } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import type { Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { changeAllocationsInParts } from './allocations-in-parts.js';
 
 /** The allocations end without the delays that their groups and tasks ask for. */
 export function skipShutdownDelays(tx: Transaction, own: readonly Allocation[]): void {
   for (const record of own) {
-    putAllocation(tx, record, {
+    tx.put(allocations, {
       ...record,
       DesiredTransition: { ...record.DesiredTransition, NoShutdownDelay: true },
       ModifyIndex: tx.index,

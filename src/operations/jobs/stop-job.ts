@@ -17,11 +17,10 @@ import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
 import { putHeldEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { removeAllocation } from '../books/scheduling/put-allocation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopFunction, stopRun } from '../functions/jobs-of-functions.js';
+import type { Transaction } from '../write-transaction.js';
 import { changeAllocationsInParts } from './allocations-in-parts.js';
 import { faultOfPriority } from './registration/register-job.js';
 import { skipDelaysInParts, skipShutdownDelays } from './skip-shutdown-delays.js';
@@ -163,7 +162,7 @@ function purgeJob(tx: Transaction, job: Job, input: StopJobInput): StopWrite {
   if (isLauncher(job)) return { evaluation: undefined, rest };
   const evaluation = newEvaluation(tx, { ...job, JobModifyIndex: tx.index }, evaluationOptions(input));
   if (isLarge) holdEvaluation(tx, evaluation);
-  else putEvaluation(tx, evaluation);
+  else tx.put(evaluations, evaluation);
   return { evaluation, rest };
 }
 
@@ -178,7 +177,7 @@ function completePending(tx: Transaction, job: Job): void {
       ModifyIndex: tx.index,
       ModifyTime: unixNanosFromInstant(tx.now),
     };
-    putEvaluation(tx, completed);
+    tx.put(evaluations, completed);
   }
 }
 
@@ -198,7 +197,7 @@ export function removeLeftAllocations(
     jobId,
     evaluationId,
     change: (tx, part) => {
-      for (const record of part) if (record.JobCreateIndex === CreateIndex) removeAllocation(tx, record);
+      for (const record of part) if (record.JobCreateIndex === CreateIndex) tx.remove(allocations, [record.ID]);
       return true;
     },
   });

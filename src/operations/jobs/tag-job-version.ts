@@ -3,14 +3,15 @@ import type { Principal } from '../../access/principal.js';
 import { versionNotFound } from '../../jobs/changes/decide-revert.js';
 import type { Job, JobVersionTag } from '../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest, type TagRefused, type VersionNotFound } from '../../jobs/errors.js';
+import { jobs, jobVersions } from '../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobVersions } from '../books/jobs/job-rows.js';
-import { putJobVersion } from '../books/jobs/job-stub-rows.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The version of a job to tag. */
 export interface TagJobVersionInput extends JobReference {
@@ -85,7 +86,7 @@ export function untagJobVersion(
 }
 
 function putTag(tx: Transaction, versions: readonly Job[], target: Job, tag: JobVersionTag | null): void {
-  putJobVersion(tx, { ...target, VersionTag: tag, ModifyIndex: tx.index }, target === versions[0]);
+  tx.put(target === versions[0] ? jobs : jobVersions, { ...target, VersionTag: tag, ModifyIndex: tx.index });
 }
 
 function faultOfTag(name: string, description: string): InvalidRequest | undefined {

@@ -11,10 +11,10 @@ import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
 import { allocationsAtOnce } from '../books/jobs/remove-job.js';
 import { pagesOf } from '../books/pages.js';
-import { removeAllocation } from '../books/scheduling/put-allocation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The context of removing records that are too large for one write. */
 export interface Trimming {
@@ -158,7 +158,7 @@ function removePart(tx: Transaction, gone: Collectable['gone'], rule: Rule): boo
     const question = { evaluation, allocations: [allocation], job };
     const going = collectableEvaluation(question, timeOf(rule, tx.now), rule.endsJob);
     if (!going.evaluation) return false;
-    removeAllocation(tx, allocation);
+    tx.remove(allocations, [allocation.ID]);
     return true;
   });
 }

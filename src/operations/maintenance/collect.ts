@@ -19,10 +19,10 @@ import type { Key, Table } from '../../shared/table.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
 import { pagesOf } from '../books/pages.js';
-import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { removeNode } from '../books/scheduling/remove-node.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { hasTag, isLargeEvaluation, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
 
 /** How records of one kind are collected. */
@@ -206,7 +206,7 @@ function evaluationCollection({
       const job = readJobRow(tx, record.Namespace, record.JobID)?.record;
       const time = { now: tx.now, cutoff, failuresFrom: tx.now - failedRun };
       const gone = collectableEvaluation({ ...withAllocations(tx, record), job }, time);
-      for (const allocation of gone.allocations) removeAllocation(tx, allocation);
+      for (const allocation of gone.allocations) tx.remove(allocations, [allocation.ID]);
       if (gone.evaluation) tx.remove(evaluations, [record.ID]);
     },
   };

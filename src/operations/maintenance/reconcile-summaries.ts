@@ -11,11 +11,11 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Steps } from '../../scheduler/steps.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
-import { putSummary } from '../books/jobs/job-consequences.js';
 import { pagesOf } from '../books/pages.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+import type { Transaction } from '../write-transaction.js';
 
 /**
  * Recomputes the summaries of all jobs. Lifetime totals (complete, failed, lost, dead instances) may exceed the number of kept
@@ -103,7 +103,7 @@ function writeCount(tx: Transaction, counted: Counted): void {
   const stored = tx.get(jobSummaries, [Namespace, JobID])?.record;
   if (stored === undefined) return;
   const after = recount(tx, stored, counted);
-  if (!equal(after, stored)) putSummary(tx, stored, after);
+  if (!equal(after, stored)) tx.put(jobSummaries, { ...after, ModifyIndex: tx.index });
 }
 
 function equal(one: JobSummary, other: JobSummary): boolean {

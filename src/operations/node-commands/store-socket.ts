@@ -3,8 +3,9 @@ import { hostPrincipal } from '../../access/principal.js';
 import { type RelayEnd, relayMessages, relaySessions } from '../../agent/link/relay.js';
 import type { MessageSocket, SocketEnd } from '../../api/message-socket.js';
 import type { ReadView } from '../../ports/storage.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The maximum number of messages read at once. */
 const batch = 64;

@@ -6,9 +6,10 @@ import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../schedul
 import type { NodeWrite } from '../../scheduler/nodes/node-events.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
-import { signalCapacity } from '../books/scheduling/put-allocation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { signalCapacity } from '../reactions/node-rows.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The result of a change of a node. */
 export interface ChangedNode {

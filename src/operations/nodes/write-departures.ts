@@ -9,9 +9,9 @@ import { unixNanosFromInstant } from '../../shared/instant.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { putHeldEvaluation, releaseEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
 import type { KnownDrains } from './known-drains.js';
 
@@ -191,7 +191,7 @@ function mark(tx: Transaction, { allocation: { ID }, ends }: Departure): Allocat
     AllocModifyIndex: tx.index,
     ModifyTime: unixNanosFromInstant(tx.now),
   };
-  putAllocation(tx, before, after);
+  tx.put(allocations, after);
   return after;
 }
 

@@ -6,11 +6,11 @@ import type { ReadView } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
-import { forgetSchedule } from '../books/jobs/periodic-launches.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { LaunchSpans } from '../context/traces.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
+import type { Transaction } from '../write-transaction.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';
 
 /** The maximum number of launches in one write: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
@@ -67,7 +67,8 @@ function settle(tx: Transaction, record: PeriodicLaunch, launches: LaunchSpans):
     launchWithin(tx, job, decision.at);
     tx.trace = undefined;
   }
-  if (decision.kind === 'forget' || decision.next === undefined) forgetSchedule(tx, record);
+  if (decision.kind === 'forget' || decision.next === undefined)
+    tx.remove(periodicLaunches, [record.Namespace, record.ID]);
   else tx.put(periodicLaunches, decision.next);
 }
 

@@ -5,7 +5,7 @@ import type { ReadView } from '../../ports/storage.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The instance of a launch with its evaluation. Two launches within a second are one instance, which is evaluated again. */
 export function launchWithin(tx: Transaction, parent: Job, at: number): Evaluation | undefined {

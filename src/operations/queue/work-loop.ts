@@ -6,8 +6,9 @@ import { leaseEnd, processes, type QueueProcess, renewalAt, type SeenLease } fro
 import { day, type Milliseconds, minute, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { messageOf } from '../../shared/values.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { type Waker, waker } from './waker.js';
 
 /** For how long a process that is alive keeps its rows after its lease: one whose event loop is blocked cannot renew it. */

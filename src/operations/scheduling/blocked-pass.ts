@@ -8,9 +8,11 @@ import {
   skipped,
 } from '../../scheduler/blocked/blocked-pass.js';
 import { type BlockedRequirement, blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
+import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import type { Transaction } from '../commit.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** The blocked evaluation to try next, and the entry that led to it. */
 export interface NextBlocked {
@@ -35,7 +37,9 @@ export function nextBlocked(view: ReadView, before: BlockedPass): NextBlocked {
 /** The round after the entry's evaluation was tried in this transaction. */
 export function passAfter(tx: Transaction, { pass, entry }: Pick<NextBlocked, 'pass' | 'entry'>): BlockedPass {
   if (entry === undefined) return pass;
-  const waitsFor = tx.list(blockedRequirements, { prefix: [entry.ID] }).map(({ record }) => record.requirement);
+  const evaluation = tx.get(evaluations, [entry.ID])?.record;
+  const job = evaluation && readJobRow(tx, evaluation.Namespace, evaluation.JobID)?.record;
+  const waitsFor = evaluation === undefined ? [] : requirementNames(job, evaluation);
   return afterTrial(pass, { entry, waitsFor, following: followingOf(tx, entry) });
 }
 

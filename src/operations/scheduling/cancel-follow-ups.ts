@@ -1,7 +1,6 @@
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 
 /**
  * Removes the reference to the evaluation that would have marked the allocation as lost, after its disconnected node has reported it
@@ -56,7 +55,7 @@ function cancelOfJob(tx: Transaction, back: readonly Allocation[]): readonly Eva
         ModifyIndex: tx.index,
         ModifyTime: timeOfChange(evaluation, tx.now),
       };
-      putEvaluation(tx, canceled);
+      tx.put(evaluations, canceled);
       return canceled;
     });
 }

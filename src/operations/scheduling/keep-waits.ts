@@ -1,8 +1,7 @@
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** Wall time minus monotonic time: it changes only when the wall clock is set. */
 export type WallOffset = Milliseconds;
@@ -23,7 +22,7 @@ export function keepWaits(tx: Transaction, before: WallOffset | undefined): Wall
   for (const { record } of tx.list(evaluations, { index: 'due', prefix: ['waiting'] })) {
     const written = instantFromUnixNanos(record.ModifyTime);
     if (written <= tx.now + smallestStep) continue;
-    putEvaluation(tx, waitingFrom(tx, record, before === undefined ? tx.now - written : offset - before));
+    tx.put(evaluations, waitingFrom(tx, record, before === undefined ? tx.now - written : offset - before));
   }
   return offset;
 }

@@ -12,8 +12,9 @@ import { readJobVersions } from '../books/jobs/job-rows.js';
 import { pagesOf } from '../books/pages.js';
 import { jobsOnNode } from '../books/scheduling/node-evaluations.js';
 import { readInStep } from '../books/scheduling/scheduling-snapshot.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { takeNodeDown } from './take-node-down.js';
 
 /** Marks nodes that have been silent for too long as down or disconnected, so that their allocations are replaced. */

@@ -4,7 +4,7 @@ import type { ReadView } from '../../ports/storage.js';
 import type { Node } from '../../scheduler/node.js';
 import { isOwner, mayOwn, nodeOwners } from '../../scheduler/nodes/node-owner.js';
 import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
-import type { Transaction } from '../commit.js';
+import type { Transaction } from '../write-transaction.js';
 
 /** A process that registers a node. */
 export interface NodeClaimant {

@@ -1,4 +1,6 @@
 import type { Job } from '../../jobs/document/job.js';
+import { jobs, jobVersions } from '../../jobs/job-record.js';
+import { allocations } from '../../scheduler/allocation.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
@@ -9,19 +11,15 @@ import { isPreempted, type PlanPart, partsInSteps, wholeOf } from '../../schedul
 import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
 import { byIdInSteps, finish } from '../../scheduler/steps.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { applyJobConsequences } from '../books/jobs/job-consequences.js';
+import type { AllocationChange } from '../books/deployments/follow-deployments.js';
 import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
-import type { AllocationChange } from '../books/jobs/job-runs.js';
-import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { clusterAfter, clusterAt, type KnownCluster } from '../books/scheduling/known-cluster.js';
 import { isLarge } from '../books/scheduling/large-jobs.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { allows, changesSince, type PlanBasis, type PlanWatch, watchOf } from '../books/scheduling/plan-basis.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { readInStep, readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling/scheduling-snapshot.js';
-import type { Transaction } from '../commit.js';
 import { type SteppedWork, steppedWork } from '../context/steps-in-turns.js';
+import type { Transaction } from '../write-transaction.js';
 import { changesOf, countedDeployments } from './plan-changes.js';
 
 interface ProcessedEvaluation {
@@ -198,8 +196,7 @@ function findingsOf(evaluation: Evaluation): string {
 /** Fails an evaluation that cannot be processed, so that it does not block its job forever. */
 export function failEvaluation(tx: Transaction, evaluation: Evaluation, description: string): void {
   const failed = ended(tx, evaluation, 'failed', description);
-  putEvaluation(tx, failed);
-  applyJobConsequences(tx, { evaluations: [failed] });
+  tx.put(evaluations, failed);
   tellFinished(tx, failed);
 }
 
@@ -217,14 +214,12 @@ interface Plan extends DecidedPart {
 function writePlan(tx: Transaction, plan: Plan): void {
   const { result, changes, job, last } = plan;
   for (const deployment of countedDeployments(tx, result.decided.uncounted, changes)) tx.put(deployments, deployment);
-  for (const change of changes) putAllocation(tx, change.before, change.after);
+  for (const { after } of changes) tx.put(allocations, after);
   if (last && job !== undefined && result.stableVersion !== undefined) markStable(tx, job, result.stableVersion);
-  const written = [...(last ? endingsOf(tx, plan) : []), ...result.followUps];
-  for (const evaluation of written) putEvaluation(tx, evaluation, requirementNames(job, evaluation));
-  const preemptions = result.preemptions.flatMap((evaluation) => preemptionWithin(tx, evaluation));
-  for (const evaluation of preemptions) putEvaluation(tx, evaluation);
-  const consequences = { evaluations: [...written, ...preemptions], allocations: changes };
-  applyJobConsequences(tx, last ? consequences : { ...consequences, unfinished: true });
+  for (const evaluation of [...(last ? endingsOf(tx, plan) : []), ...result.followUps]) tx.put(evaluations, evaluation);
+  for (const evaluation of result.preemptions.flatMap((one) => preemptionWithin(tx, one)))
+    tx.put(evaluations, evaluation);
+  tx.unfinished = !last;
 }
 
 /** No evaluation while another one of the job is pending. The plan's own may have been processed since an earlier part. */
@@ -246,7 +241,7 @@ function endingsOf(tx: Transaction, { result, job, seen }: Plan): readonly Evalu
 function markStable(tx: Transaction, job: Job, version: number): void {
   const row = readJobVersion(tx, job.Namespace, job.ID, version)?.record;
   if (row === undefined || row.Stable) return;
-  putJobVersion(tx, { ...row, Stable: true, ModifyIndex: tx.index }, job.Version === version);
+  tx.put(job.Version === version ? jobs : jobVersions, { ...row, Stable: true, ModifyIndex: tx.index });
 }
 
 /**

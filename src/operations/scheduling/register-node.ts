@@ -16,10 +16,11 @@ import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readNodePool } from '../books/node-pool-rows.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
-import { signalCapacity } from '../books/scheduling/put-allocation.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+import { signalCapacity } from '../reactions/node-rows.js';
+import type { Transaction } from '../write-transaction.js';
 import { assignOpenAllocations, unassignedInSteps } from './node-assignments.js';
 import { isAgentOf, type NodeClaimant, takeNode } from './node-ownership.js';
 

@@ -6,7 +6,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { isMeasuredByChecks, measureHealth } from '../../scheduler/deployment/measure-health.js';
 import { withReportedHealth } from '../../scheduler/deployment/reported-health.js';
-import type { Evaluation } from '../../scheduler/evaluation.js';
+import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
 import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/reported-times.js';
@@ -14,15 +14,12 @@ import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { followDeployments } from '../books/deployments/follow-deployments.js';
-import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
 import { withoutKnownSecrets } from '../books/known-secrets.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import { registerServices } from '../books/service-rows.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { cancelFollowUps, withoutWait } from './cancel-follow-ups.js';
 import { forgetEnded } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
@@ -42,20 +39,11 @@ export function reportAllocations(
     }
     forgetEnded(tx, input.nodeId, input.ended ?? []);
     const { unknown, changed } = takeReports(context, tx, input);
-    for (const { before, after } of changed) putAllocation(tx, before, after);
-    const followUps = evaluationsAfter(tx, changed);
-    for (const evaluation of followUps) putEvaluation(tx, evaluation);
-    const canceled = cancelFollowUps(tx, changed);
-    const deployed = followDeployments(tx, changed);
-    applyJobConsequences(tx, {
-      evaluations: [...followUps, ...canceled, ...deployed.evaluations],
-      allocations: [...changed, ...deployed.allocations],
-    });
+    for (const { after } of changed) tx.put(allocations, after);
+    for (const evaluation of evaluationsAfter(tx, changed)) tx.put(evaluations, evaluation);
+    cancelFollowUps(tx, changed);
+    followDeployments(tx, changed);
     for (const { after } of changed) tellChange(tx, after);
-    registerServices(
-      tx,
-      changed.map(({ after }) => after),
-    );
     return ok<readonly string[], UnknownNode>([...unknown, ...unknownAmong(tx, input)]);
   }).map(({ value: unknown, index }) => ({ index, unknown }));
 }

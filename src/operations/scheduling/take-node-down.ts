@@ -6,8 +6,9 @@ import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { isAgentOf } from './node-ownership.js';
 
 /** The node's agent deregisters: its allocations are replaced now instead of when its silence is noticed. */

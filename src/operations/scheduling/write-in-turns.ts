@@ -3,8 +3,9 @@ import { hostPrincipal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import type { KnownCluster } from '../books/scheduling/known-cluster.js';
 import { watchOf } from '../books/scheduling/plan-basis.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { type DecidedPlan, type WrittenSoFar, writeDecided } from './process-evaluation.js';
 
 /** The result of writing a plan. The evaluation is still open unless it is complete. */

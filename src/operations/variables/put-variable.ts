@@ -13,8 +13,9 @@ import { variableDocument, variableStub } from '../../variables/variable-documen
 import type { PermissionDenied } from '../authorise.js';
 import { readNamespace } from '../books/namespace-rows.js';
 import { decryptItems, encryptItems } from '../books/variable-items.js';
-import { commit, type Transaction } from '../commit.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { Transaction } from '../write-transaction.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 /** A variable with its items, the check-and-set index, and an action on the lock. */

@@ -6,7 +6,6 @@ import { memoryStorage, recordingDelivery, sequentialIds } from '../../../adapte
 import { systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { createEngine, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
-import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
 import { commit } from '../../../src/operations/commit.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
@@ -75,7 +74,7 @@ async function settled(engine: Engine, Priority: number): Promise<void> {
 /** Every allocation runs. */
 async function runAll(engine: Engine): Promise<void> {
   const written = await commit(engine, hostPrincipal, (tx) => {
-    for (const { record } of tx.list(allocations)) putAllocation(tx, record, { ...record, ClientStatus: 'running' });
+    for (const { record } of tx.list(allocations)) tx.put(allocations, { ...record, ClientStatus: 'running' });
     return ok(undefined);
   });
   written._unsafeUnwrap();

@@ -6,9 +6,8 @@ import { recordingDelivery, sequentialIds } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { createEngine, type Engine, hostPrincipal, planJob, registerJob } from '../../../src/index.js';
-import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
-import { putEvaluation } from '../../../src/operations/books/scheduling/put-evaluation.js';
-import { commit, type Transaction } from '../../../src/operations/commit.js';
+import { commit } from '../../../src/operations/commit.js';
+import type { Transaction } from '../../../src/operations/write-transaction.js';
 import type { Ids } from '../../../src/ports/ids.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
@@ -126,8 +125,8 @@ async function furnished(path: string, count: number, ClientStatus: 'complete' |
   await writeAll(engine, count, (tx, at) => {
     const stamps = { JobID: 'many', CreateIndex: tx.index, ModifyIndex: tx.index };
     const own = { ID: `a-${at}`, EvalID: `e-${at}`, NodeID: `n${at % NODES}`, DesiredStatus, ClientStatus } as const;
-    putAllocation(tx, undefined, { ...pattern, ...stamps, ...own });
-    putEvaluation(tx, { ...asked, ...stamps, ID: `e-${at}` });
+    tx.put(allocations, { ...pattern, ...stamps, ...own });
+    tx.put(evaluations, { ...asked, ...stamps, ID: `e-${at}` });
   });
   await storage.close();
   return path;

@@ -2,11 +2,10 @@ import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, hostPrincipal, planJob, registerNode } from '../../../src/index.js';
-import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
 import { commit } from '../../../src/operations/commit.js';
 import { learnCluster } from '../../../src/operations/context/learn-cluster.js';
 import type { Storage } from '../../../src/ports/storage.js';
-import type { Allocation } from '../../../src/scheduler/allocation.js';
+import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 
@@ -35,7 +34,7 @@ it('catches up in turns before a plan when much has changed, and the plan sees a
   (await learnCluster(engine))._unsafeUnwrap();
   const before = engine.cluster.known?.allocationsIndex ?? 0;
   const written = await commit(engine, hostPrincipal, (tx) => {
-    for (let at = 0; at < 300; at += 1) putAllocation(tx, undefined, largeAllocation(`a-${at}`, tx.index));
+    for (let at = 0; at < 300; at += 1) tx.put(allocations, largeAllocation(`a-${at}`, tx.index));
     return ok(undefined);
   });
   written._unsafeUnwrap();

@@ -3,9 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
 import { newEvaluation } from '../../../src/operations/books/scheduling/new-evaluation.js';
-import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
-import { putEvaluation } from '../../../src/operations/books/scheduling/put-evaluation.js';
-import { commit, type Transaction } from '../../../src/operations/commit.js';
+import { commit } from '../../../src/operations/commit.js';
 import { learnCluster } from '../../../src/operations/context/learn-cluster.js';
 import { evaluationLoop } from '../../../src/operations/scheduling/evaluation-loop.js';
 import {
@@ -14,6 +12,7 @@ import {
   processEvaluation,
   writeDecided,
 } from '../../../src/operations/scheduling/process-evaluation.js';
+import type { Transaction } from '../../../src/operations/write-transaction.js';
 import type { ReadView, Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
@@ -120,7 +119,7 @@ it('leaves evaluations alone that were made while it decided', async () => {
   const plan = await decided();
   const later = await write((tx) => {
     const evaluation = newEvaluation(tx, plan.basis.snapshot.job!, { triggeredBy: 'alloc-failure' });
-    putEvaluation(tx, evaluation);
+    tx.put(evaluations, evaluation);
     return evaluation.ID;
   });
   await write((tx) => writeDecided(tx, plan));
@@ -193,7 +192,7 @@ async function inOneWrite(change: (tx: Transaction) => unknown): Promise<void> {
 
 function changed(tx: Transaction, before: Allocation | undefined, change: Partial<Allocation>): void {
   const stamps = { ModifyIndex: tx.index, ...(before === undefined ? { CreateIndex: tx.index } : {}) };
-  putAllocation(tx, before, { ...(before ?? {}), ...change, ...stamps } as Allocation);
+  tx.put(allocations, { ...(before ?? {}), ...change, ...stamps } as Allocation);
 }
 
 function changedDeployment(tx: Transaction): void {

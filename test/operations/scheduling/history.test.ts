@@ -1,8 +1,6 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal } from '../../../src/access/principal.js';
 import { readCurrentAllocations } from '../../../src/operations/books/jobs/job-allocations.js';
-import { commit } from '../../../src/operations/commit.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { affectsDecisions } from '../../../src/scheduler/snapshot.js';
 import { jobFrom } from '../../support/jobs.js';
@@ -37,7 +35,7 @@ const allocation = (ID: string, more: Partial<Allocation> = {}): Allocation =>
 /** What is read of the job after all of these have been stored, and how many rows of the table were. */
 async function current(stored: readonly Allocation[], type: string, nodes = 1): Promise<string[]> {
   const { engine } = world();
-  const written = await commit(engine, hostPrincipal, (tx) => {
+  const written = await engine.storage.write((tx) => {
     for (const each of stored) tx.put(allocations, { ...each, JobType: type });
     return ok(undefined);
   });

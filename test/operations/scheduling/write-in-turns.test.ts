@@ -4,13 +4,9 @@ import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '..
 import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
-import { applyJobConsequences } from '../../../src/operations/books/jobs/job-consequences.js';
-import type { AllocationChange } from '../../../src/operations/books/jobs/job-runs.js';
 import { watchOf } from '../../../src/operations/books/scheduling/plan-basis.js';
-import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
-import { putEvaluation } from '../../../src/operations/books/scheduling/put-evaluation.js';
 import { readSchedulerConfiguration } from '../../../src/operations/books/scheduling/scheduler-configuration-rows.js';
-import { commit, type Transaction } from '../../../src/operations/commit.js';
+import { commit } from '../../../src/operations/commit.js';
 import { putWorkspace } from '../../../src/operations/notifications/index.js';
 import {
   beginEvaluation,
@@ -20,6 +16,7 @@ import {
   writeDecided,
 } from '../../../src/operations/scheduling/process-evaluation.js';
 import { writeInTurns } from '../../../src/operations/scheduling/write-in-turns.js';
+import type { Transaction } from '../../../src/operations/write-transaction.js';
 import type { ReadView } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
@@ -69,8 +66,7 @@ async function decided(first = service(5, 50), second = service(7, 60), nodeCoun
   await register(first);
   await write((tx) => processEvaluation(tx, pending(tx)));
   await write((tx) => {
-    const running = ofJob(tx).map((before) => changed(tx, before, { ClientStatus: 'running' }));
-    applyJobConsequences(tx, { allocations: running });
+    for (const before of ofJob(tx)) changed(tx, before, { ClientStatus: 'running' });
   });
   await register(second);
   const begun = await write((tx) => beginEvaluation(tx, pending(tx), { known: undefined, atMost: 0 }));
@@ -198,10 +194,8 @@ it('takes a run for up when all of its plan is written, not before', async () =>
 
 const isNew = ({ JobVersion }: Allocation): boolean => JobVersion === 1;
 
-function changed(tx: Transaction, before: Allocation | undefined, change: Partial<Allocation>): AllocationChange {
-  const after = { ...(before ?? {}), ...change, ModifyIndex: tx.index } as Allocation;
-  putAllocation(tx, before, after);
-  return { before, after };
+function changed(tx: Transaction, before: Allocation | undefined, change: Partial<Allocation>): void {
+  tx.put(allocations, { ...(before ?? {}), ...change, ModifyIndex: tx.index } as Allocation);
 }
 
 describe('a plan that preempts', () => {
@@ -247,7 +241,7 @@ describe('a plan that preempts', () => {
     expect(first.waiting).toMatchObject([{ TriggeredBy: 'preemption', Priority: 20, Type: 'service', JobID: 'low' }]);
     before = (await writePart(made, 1, before))!;
     expect((await write((tx) => ofLow(tx).filter(isPending))).map(({ ID }) => ID)).toEqual([first.waiting[0]?.ID]);
-    await write((tx) => putEvaluation(tx, { ...first.waiting[0]!, Status: 'complete', ModifyIndex: tx.index }));
+    await write((tx) => tx.put(evaluations, { ...first.waiting[0]!, Status: 'complete', ModifyIndex: tx.index }));
     await writePart(made, 2, before);
     const last = await write((tx) => ({
       evicted: low(tx).filter(isEvicted).length,
@@ -261,8 +255,7 @@ describe('a plan that preempts', () => {
   it('keeps what was reported of a preempted allocation since it was decided', async () => {
     const made = await preempting();
     await write((tx) => {
-      const ended = low(tx).map((before) => changed(tx, before, { ClientStatus: 'complete' }));
-      applyJobConsequences(tx, { allocations: ended });
+      for (const before of low(tx)) changed(tx, before, { ClientStatus: 'complete' });
     });
     await writePart(made, 0, start(made));
     const statuses = await write((tx) =>

@@ -9,8 +9,9 @@ import { isoFromInstant } from '../../../shared/instant.js';
 import type { PermissionDenied } from '../../authorise.js';
 import { presentedSecret } from '../../books/presented-secret.js';
 import { secretHash } from '../../books/secret-hash.js';
-import { commit, type Transaction } from '../../commit.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { openBySecret, sealBySecret } from '../sealed-by-secret.js';
 import { tokenLookup } from './token-lookup.js';
 

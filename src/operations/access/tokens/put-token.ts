@@ -5,8 +5,9 @@ import { tokenSecret } from '../../../options/access-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { secretHash } from '../../books/secret-hash.js';
-import { commit, type Transaction } from '../../commit.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { contentHash } from '../content-hash.js';
 
 /** A token with its rights, as the host defines it for `putToken`. */

@@ -10,8 +10,9 @@ import { durationTextFromNanos, type Milliseconds } from '../../../shared/durati
 import type { Instant } from '../../../shared/instant.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { secretHash } from '../../books/secret-hash.js';
-import { commit, type Transaction } from '../../commit.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { contentHash } from '../content-hash.js';
 import { invalidAccess } from '../invalid-access.js';
 import { shownSecret } from './shown-secret.js';

@@ -3,18 +3,17 @@ import { withAllocation } from '../../../scheduler/deployment/count-allocations.
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
 import { failsOutside } from '../../../scheduler/deployment/transition-deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
-import type { Transaction } from '../../commit.js';
-import type { AllocationChange } from '../jobs/job-runs.js';
+import type { Transaction } from '../../write-transaction.js';
 import { moveDeployment } from './move-deployment.js';
 
-/** The rows that deployments have put in a write. */
-interface FollowedDeployments {
-  readonly evaluations: readonly Evaluation[];
-  readonly allocations: readonly AllocationChange[];
+/** An allocation before and after a write. */
+export interface AllocationChange {
+  readonly before: Allocation | undefined;
+  readonly after: Allocation;
 }
 
-/** Counts changed allocations in their deployments, and applies the resulting transitions. */
-export function followDeployments(tx: Transaction, changes: readonly AllocationChange[]): FollowedDeployments {
+/** Counts changed allocations in their deployments, and applies the resulting transitions. Returns the evaluations that these made. */
+export function followDeployments(tx: Transaction, changes: readonly AllocationChange[]): readonly Evaluation[] {
   const touched = new Map<string, { readonly deployment: Deployment; readonly changed: readonly Allocation[] }>();
   for (const { before, after } of changes) {
     const id = after.DeploymentID;
@@ -25,14 +24,10 @@ export function followDeployments(tx: Transaction, changes: readonly AllocationC
     if (counted === deployment && !failsNow(deployment, before, after)) continue;
     touched.set(id, { deployment: counted, changed: [...changed, after] });
   }
-  const followed = [...touched.values()].flatMap(({ deployment, changed }) => {
+  return [...touched.values()].flatMap(({ deployment, changed }) => {
     const moved = moveDeployment(tx, deployment, { type: 'allocations_changed', changed });
-    return moved.isOk() ? [moved.value] : [];
+    return moved.isOk() ? (moved.value.evaluation ?? []) : [];
   });
-  return {
-    evaluations: followed.flatMap(({ evaluation }) => evaluation ?? []),
-    allocations: followed.flatMap(({ allocations }) => allocations),
-  };
 }
 
 /** Whether it has just failed in a group outside of the deployment. */

@@ -16,19 +16,15 @@ import {
   type WatchedDeployment,
 } from '../../../scheduler/deployment/transition-deployment.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
-import type { Transaction } from '../../commit.js';
+import type { Transaction } from '../../write-transaction.js';
 import { readJobRow, readJobVersion, readJobVersions } from '../jobs/job-rows.js';
-import type { AllocationChange } from '../jobs/job-runs.js';
 import { writeRegistration } from '../jobs/write-registration.js';
 import { newEvaluation } from '../scheduling/new-evaluation.js';
-import { putAllocation } from '../scheduling/put-allocation.js';
-import { putEvaluation } from '../scheduling/put-evaluation.js';
 
 /** The rows put by a transition of a deployment. */
 export interface MovedDeployment {
   readonly deployment: Deployment;
   readonly evaluation: Evaluation | undefined;
-  readonly allocations: readonly AllocationChange[];
   /** The version that the job was registered again as; undefined when it was not. */
   readonly revertedVersion: number | undefined;
 }
@@ -37,8 +33,7 @@ export interface MovedDeployment {
 const newestEvaluations = 10;
 
 /**
- * Applies a transition of a deployment and writes its effects: changed allocations, the reverted job, an evaluation. The caller applies
- * the consequences for jobs. `always` creates an evaluation even if one is due anyway, for callers that return its ID.
+ * Applies a transition of a deployment and writes its effects: changed allocations, the reverted job, an evaluation. `always` creates an evaluation even if one is due anyway, for callers that return its ID.
  */
 export function moveDeployment(
   tx: Transaction,
@@ -48,7 +43,7 @@ export function moveDeployment(
 ): Result<MovedDeployment, DeploymentError> {
   const watched = watchedDeployment(tx, deployment);
   if (watched === undefined) {
-    return ok({ deployment, evaluation: undefined, allocations: [], revertedVersion: undefined });
+    return ok({ deployment, evaluation: undefined, revertedVersion: undefined });
   }
   return transitionDeployment(watched, event, { now: tx.now, index: tx.index }).map((step) =>
     write(tx, watched, step, always),
@@ -128,13 +123,11 @@ function write(
     const { ID: deploymentId, Namespace: namespace, JobID: jobId, Status: status } = deployment;
     if (status !== stored?.Status) tx.emit('deployment.status', { namespace, deploymentId, jobId, status });
   }
-  const changes = step.allocations.map((after) => ({ before: tx.get(allocations, [after.ID])?.record, after }));
-  for (const change of changes) putAllocation(tx, change.before, change.after);
+  for (const allocation of step.allocations) tx.put(allocations, allocation);
   const reverted = revert(tx, job, step);
   return {
     deployment: changed ? deployment : step.deployment,
     evaluation: reverted?.evaluation ?? evaluationFor(tx, job, step, always),
-    allocations: changes,
     revertedVersion: reverted?.version,
   };
 }
@@ -169,7 +162,7 @@ function evaluationFor(
   const priority = deployment.EvalPriority > 0 ? deployment.EvalPriority : job.Priority;
   const options = { triggeredBy: 'deployment-watcher' as const, priority, deploymentId: deployment.ID };
   const evaluation = newEvaluation(tx, job, options);
-  putEvaluation(tx, evaluation);
+  tx.put(evaluations, evaluation);
   return evaluation;
 }
 

@@ -2,17 +2,11 @@ import { jobSubmissions } from '../../../jobs/changes/job-submission.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { scalingEvents } from '../../../jobs/scaling/scaling-event.js';
-import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { deployments } from '../../../scheduler/deployment/deployment.js';
 import type { Key, Table } from '../../../shared/table.js';
-import type { Transaction } from '../../commit.js';
-import { removeAllocation } from '../scheduling/put-allocation.js';
-import { moveChild } from './job-consequences.js';
-import { endRun } from './job-runs.js';
-import { completeJobStubs, removeJobStub } from './job-stub-rows.js';
-import { forgetSchedule } from './periodic-launches.js';
+import type { Transaction } from '../../write-transaction.js';
 
 /** The most allocations that one write removes. */
 export const allocationsAtOnce = 16;
@@ -26,20 +20,15 @@ export function isLargeJob(view: ReadView, { Namespace, ID }: Job): boolean {
 /** Removes a job with all its records except its evaluations and, for a large job, its allocations. */
 export function removeJob(tx: Transaction, job: Job): void {
   const key = [job.Namespace, job.ID];
-  endRun(tx, job.Namespace, job.ID);
   if (!isLargeJob(tx, job)) {
-    for (const { record } of tx.list(allocations, { index: 'by_job', prefix: key })) removeAllocation(tx, record);
+    for (const { record } of tx.list(allocations, { index: 'by_job', prefix: key }))
+      tx.remove(allocations, [record.ID]);
   }
   for (const { record } of tx.list(deployments, { index: 'by_job', prefix: key })) tx.remove(deployments, [record.ID]);
-  forgetSchedule(tx, job);
-  completeJobStubs(tx);
   tx.remove(jobs, key);
-  tx.remove(jobSummaries, key);
-  removeJobStub(tx, job);
   removeAll(tx, jobVersions, key, (version) => [...key, version.Version]);
   removeAll(tx, jobSubmissions, key, (submission) => [...key, submission.Version]);
   removeAll(tx, scalingEvents, key, (event) => [...key, event.Group, event.CreateIndex]);
-  if (job.Status !== 'dead') moveChild(tx, job, job.Status, 'dead');
 }
 
 function removeAll<R>(tx: Transaction, table: Table<R>, prefix: Key, keyOf: (record: R) => Key): void {

@@ -1,8 +1,7 @@
 import { type Evaluation, evaluations, timeOfChange } from '../../../scheduler/evaluation.js';
 import { second } from '../../../shared/duration.js';
 import { isoFromInstant } from '../../../shared/instant.js';
-import type { Transaction } from '../../commit.js';
-import { putEvaluation } from './put-evaluation.js';
+import type { Transaction } from '../../write-transaction.js';
 
 /** How long an evaluation waits for the last part if the engine ends in between. */
 const longestWait = 10 * second;
@@ -25,12 +24,12 @@ export function putHeldEvaluation(tx: Transaction, { heldId, make, unfinished }:
   const held = heldId === undefined ? undefined : heldEvaluation(tx, heldId);
   const evaluation = held ?? make();
   if (!unfinished) {
-    putEvaluation(tx, released(tx, evaluation));
+    tx.put(evaluations, released(tx, evaluation));
     return undefined;
   }
   const left = held === undefined ? 0 : Date.parse(held.WaitUntil ?? '') - tx.now;
   if (left < longestWait / 2) {
-    putEvaluation(tx, { ...released(tx, evaluation), WaitUntil: isoFromInstant(tx.now + longestWait) });
+    tx.put(evaluations, { ...released(tx, evaluation), WaitUntil: isoFromInstant(tx.now + longestWait) });
   }
   return evaluation.ID;
 }
@@ -38,7 +37,7 @@ export function putHeldEvaluation(tx: Transaction, { heldId, make, unfinished }:
 /** After the last part: makes the evaluation due, unless it already is. */
 export function releaseEvaluation(tx: Transaction, heldId: string): void {
   const held = heldEvaluation(tx, heldId);
-  if (held !== undefined) putEvaluation(tx, released(tx, held));
+  if (held !== undefined) tx.put(evaluations, released(tx, held));
 }
 
 /** Undefined when it has become due or was canceled in the meantime. */

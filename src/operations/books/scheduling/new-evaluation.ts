@@ -1,7 +1,7 @@
 import type { Job } from '../../../jobs/document/job.js';
 import type { Evaluation, EvaluationTrigger } from '../../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../../shared/instant.js';
-import type { Transaction } from '../../commit.js';
+import type { Transaction } from '../../write-transaction.js';
 
 export interface EvaluationOptions {
   readonly triggeredBy: EvaluationTrigger;

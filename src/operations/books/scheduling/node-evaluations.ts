@@ -2,16 +2,14 @@ import type { Job } from '../../../jobs/document/job.js';
 import { jobs } from '../../../jobs/job-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { allocations } from '../../../scheduler/allocation.js';
-import type { Evaluation } from '../../../scheduler/evaluation.js';
+import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 import type { Node } from '../../../scheduler/node.js';
 import { allNodePool } from '../../../scheduler/node-pool.js';
 import { globMatches } from '../../../shared/glob.js';
 import type { Key } from '../../../shared/table.js';
-import type { Transaction } from '../../commit.js';
-import { recomputeJobStatus } from '../jobs/job-consequences.js';
+import type { Transaction } from '../../write-transaction.js';
 import { readJobRow } from '../jobs/job-rows.js';
 import { newEvaluation } from './new-evaluation.js';
-import { putEvaluation } from './put-evaluation.js';
 
 interface NodeEvaluationOptions {
   readonly returns?: boolean;
@@ -34,9 +32,8 @@ export function evaluateForNode(
   if (apart && concerned.length > 0) tx.nextIndex();
   return concerned.map((job) => {
     const evaluation = newEvaluation(tx, job, { triggeredBy: 'node-update', node: { id: node.ID, index: nodeIndex } });
-    putEvaluation(tx, evaluation);
+    tx.put(evaluations, evaluation);
     // A job that was dead is pending while its evaluation is.
-    recomputeJobStatus(tx, job.Namespace, job.ID);
     return evaluation;
   });
 }

@@ -5,7 +5,7 @@ import { nodeAssignments } from '../../../scheduler/node-assignment.js';
 import { nodeUsages } from '../../../scheduler/node-usage.js';
 import { nodeMetadata } from '../../../scheduler/nodes/node-metadata.js';
 import { nodeOwners } from '../../../scheduler/nodes/node-owner.js';
-import type { Transaction } from '../../commit.js';
+import type { Transaction } from '../../write-transaction.js';
 
 /**
  * Removes a node and its rows. Rows of its allocations stay until these have ended or are collected: an agent that is

@@ -13,10 +13,10 @@ import type { Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
 import { childrenTables, FunctionChildren } from '../../books/function-jobs.js';
-import { readOutcome } from '../../books/jobs/job-stub-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { limited } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
+import { readOutcome } from '../../reactions/job-stubs.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
 interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {

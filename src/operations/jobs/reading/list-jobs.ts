@@ -23,11 +23,11 @@ import type { Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
 import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../books/function-jobs.js';
-import { hasCurrentStubs, readOutcome } from '../../books/jobs/job-stub-rows.js';
 import { readNodePool } from '../../books/node-pool-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
+import { hasCurrentStubs, readOutcome } from '../../reactions/job-stubs.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 

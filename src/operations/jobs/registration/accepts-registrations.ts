@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { RegistrationsDisabled } from '../../../jobs/errors.js';
 import { readSchedulerConfiguration } from '../../books/scheduling/scheduler-configuration-rows.js';
-import type { Transaction } from '../../commit.js';
+import type { Transaction } from '../../write-transaction.js';
 
 /**
  * Passes unless the configuration of the scheduler has RejectJobRegistration and the caller is not management (job interface, operator

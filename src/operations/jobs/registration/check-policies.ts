@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { evaluatePolicies, policyRefused } from '../../../jobs/admission/job-policy.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { InvalidJob, PolicyRefused } from '../../../jobs/errors.js';
-import type { Transaction } from '../../commit.js';
+import type { Transaction } from '../../write-transaction.js';
 import { checkJob } from './check-job.js';
 
 /** The warnings of the host's policies about a job to register, or all their refusals in one error. */

@@ -3,8 +3,8 @@ import { demandOf, minus, noDemand, quotaExcess, quotaOf } from '../../../jobs/a
 import type { Registration } from '../../../jobs/changes/decide-registration.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { InvalidJob, QuotaExceeded } from '../../../jobs/errors.js';
-import { usageOf } from '../../books/jobs/quota-sums.js';
-import type { Transaction } from '../../commit.js';
+import { usageOf } from '../../reactions/quotas.js';
+import type { Transaction } from '../../write-transaction.js';
 import { checkJob } from './check-job.js';
 
 /**

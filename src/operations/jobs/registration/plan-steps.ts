@@ -21,7 +21,7 @@ import { writeRegistration } from '../../books/jobs/write-registration.js';
 import type { KnownCluster } from '../../books/scheduling/known-cluster.js';
 import { newEvaluation } from '../../books/scheduling/new-evaluation.js';
 import { snapshotInSteps } from '../../books/scheduling/scheduling-snapshot.js';
-import type { Transaction } from '../../commit.js';
+import type { Transaction } from '../../write-transaction.js';
 import { checkDemands } from './check-policies.js';
 import { checkQuota, keptWarnings } from './check-quota.js';
 import type { JobRegistration } from './register-job.js';

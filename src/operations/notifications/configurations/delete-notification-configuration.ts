@@ -3,8 +3,9 @@ import type { Principal } from '../../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { commit, type Transaction } from '../../commit.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration } from '../find-resource.js';
 import { cancelUnfinished } from '../log/change-queue.js';
 

@@ -10,7 +10,6 @@ import { processes } from '../../../queue/process.js';
 import { queueTime, type Timeline, timelines } from '../../../queue/timeline.js';
 import type { Instant } from '../../../shared/instant.js';
 import { addDelivery, hasUnfinished, underWayOf } from '../../books/delivery-rows.js';
-import type { Transaction } from '../../commit.js';
 import {
   type AcceptedWrite,
   deliveryTables,
@@ -28,6 +27,7 @@ import {
   tablesIndex,
   WorkLoop,
 } from '../../queue/work-loop.js';
+import type { Transaction } from '../../write-transaction.js';
 import { attemptDelivery } from './attempt-delivery.js';
 import {
   type DeliveryEnd,

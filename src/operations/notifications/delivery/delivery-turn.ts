@@ -24,8 +24,8 @@ import { storedRates } from '../../../queue/token-bucket.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key } from '../../../shared/table.js';
 import { addDelivery, deliveryOf, releaseNext, underWayOf } from '../../books/delivery-rows.js';
-import type { Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import {
   type DeliveryItem,
   type DeliveryMemory,

@@ -7,8 +7,9 @@ import { events, orderKeyOf, type StoredEvent } from '../../../notifications/eve
 import type { StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import { releaseNext } from '../../books/delivery-rows.js';
-import { commit, type Transaction } from '../../commit.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { touchQueue } from '../log/change-queue.js';
 import { queueClock } from '../log/queue-clock.js';
 import { deliveriesOf, findEvent } from './events-log.js';

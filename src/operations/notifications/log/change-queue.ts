@@ -10,8 +10,8 @@ import {
   withPause,
 } from '../../../notifications/queue/queue-record.js';
 import type { WriteView } from '../../../ports/storage.js';
-import type { Transaction } from '../../commit.js';
 import { OtherChanges } from '../../context/accepted-events.js';
+import type { Transaction } from '../../write-transaction.js';
 
 /* Changes of a queue by operations. The delivery loop looks at the changed row. */
 

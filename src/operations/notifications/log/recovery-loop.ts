@@ -5,8 +5,9 @@ import { type Delivery, deliveries } from '../../../notifications/delivery/deliv
 import { type Recovery, recoveries, turnedTo, withoutCurrent } from '../../../notifications/delivery/recovery.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';
 import { underWayOf } from '../../books/delivery-rows.js';
-import { commit, type Transaction } from '../../commit.js';
+import { commit } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { touchQueue } from './change-queue.js';
 import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
 import { endOf, requestAttempt } from './redeliver.js';

@@ -12,8 +12,9 @@ import { transitionDelivery } from '../../../notifications/delivery/transition-d
 import type { Conflict, InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
-import { commit, type Transaction } from '../../commit.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
 import { touchQueue } from './change-queue.js';
 import { endedDeliveries } from './delivery-log.js';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/memory/index.js';
+import { jobs } from '../../../../src/jobs/job-record.js';
 import { watchedDeployment } from '../../../../src/operations/books/deployments/move-deployment.js';
-import { putJob } from '../../../../src/operations/books/jobs/job-stub-rows.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import type { Deployment } from '../../../../src/scheduler/deployment/deployment.js';
 import { watchedAllocations } from '../../../../src/scheduler/deployment/transition-deployment.js';
@@ -49,7 +49,7 @@ it('reads of the allocations what would be found among all of them', async () =>
     fc.asyncProperty(rows, async (all) => {
       const storage = memoryStorage();
       const written = await storage.write((view) => {
-        putJob(view, jobFrom({ ID: 'web' }));
+        view.put(jobs, jobFrom({ ID: 'web' }));
         for (const row of all) view.put(allocations, row);
         return ok(undefined);
       });

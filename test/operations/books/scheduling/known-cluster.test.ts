@@ -1,15 +1,18 @@
 import fc from 'fast-check';
-import { ok } from 'neverthrow';
+import { ok, type Result } from 'neverthrow';
 import { expect, it } from 'vitest';
-import { memoryStorage } from '../../../../adapters/memory/index.js';
+import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../../adapters/memory/index.js';
+import { hostPrincipal } from '../../../../src/access/principal.js';
+import { createEngine } from '../../../../src/index.js';
 import {
   clusterAt,
   clusterInSteps,
   type KnownCluster,
   needsTurns,
 } from '../../../../src/operations/books/scheduling/known-cluster.js';
-import { putAllocation, removeAllocation } from '../../../../src/operations/books/scheduling/put-allocation.js';
+import { commit } from '../../../../src/operations/commit.js';
 import { steppedWork } from '../../../../src/operations/context/steps-in-turns.js';
+import type { Transaction } from '../../../../src/operations/write-transaction.js';
 import type { ReadView, Storage } from '../../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { nodes } from '../../../../src/scheduler/node.js';
@@ -51,11 +54,16 @@ function usesOf({ cluster }: KnownCluster): readonly (readonly string[])[] {
   return cluster.nodeStates.map(({ node, uses }) => [node.ID, ...uses.map(({ id }) => id).sort()]);
 }
 
+function write(storage: Storage, work: (tx: Transaction) => Result<undefined, never>) {
+  const ports = { clock: manualClock(), ids: sequentialIds(), delivery: recordingDelivery(), storage };
+  return commit(createEngine(ports), hostPrincipal, work);
+}
+
 async function storeWith(count: number): Promise<Storage> {
   const storage = memoryStorage();
-  const written = await storage.write((tx) => {
+  const written = await write(storage, (tx) => {
     for (let at = 0; at < 3; at += 1) tx.put(nodes, nodeFrom(`n${at}`));
-    for (let at = 0; at < count; at += 1) putAllocation(tx, undefined, { ...allocation(at), ModifyIndex: tx.index });
+    for (let at = 0; at < count; at += 1) tx.put(allocations, { ...allocation(at), ModifyIndex: tx.index });
     return ok(undefined);
   });
   written._unsafeUnwrap();
@@ -69,13 +77,13 @@ it('forgets an allocation that has ended and was removed since', async () => {
   const storage = await storeWith(2);
   const before = await known(storage);
   const one = allocation(1);
-  const end = await storage.write((tx) => {
-    putAllocation(tx, one, { ...one, ClientStatus: 'complete', ModifyIndex: tx.index });
-    return ok(tx.index);
+  const end = await write(storage, (tx) => {
+    tx.put(allocations, { ...one, ClientStatus: 'complete', ModifyIndex: tx.index });
+    return ok(undefined);
   });
-  const ModifyIndex = end._unsafeUnwrap().value;
-  const removed = await storage.write((tx) => {
-    removeAllocation(tx, { ...one, ClientStatus: 'complete', ModifyIndex });
+  end._unsafeUnwrap();
+  const removed = await write(storage, (tx) => {
+    tx.remove(allocations, [one.ID]);
     return ok(undefined);
   });
   removed._unsafeUnwrap();
@@ -85,8 +93,8 @@ it('forgets an allocation that has ended and was removed since', async () => {
 it('keeps what it knows when allocations are removed that it has seen end', async () => {
   const storage = await storeWith(2);
   const before = await known(storage);
-  const removed = await storage.write((tx) => {
-    removeAllocation(tx, allocation(0));
+  const removed = await write(storage, (tx) => {
+    tx.remove(allocations, [allocation(0).ID]);
     return ok(undefined);
   });
   removed._unsafeUnwrap();
@@ -147,9 +155,9 @@ it('needs turns when nothing is known, when much has changed, and when live allo
 it('catches up with a write of many allocations at once', async () => {
   const storage = await storeWith(200);
   const old = await known(storage);
-  const written = await storage.write((tx) => {
+  const written = await write(storage, (tx) => {
     for (const { record } of tx.list(allocations)) {
-      putAllocation(tx, record, { ...record, ClientStatus: 'complete', ModifyIndex: tx.index });
+      tx.put(allocations, { ...record, ClientStatus: 'complete', ModifyIndex: tx.index });
     }
     return ok(undefined);
   });
@@ -201,13 +209,13 @@ async function readInSteps(
 }
 
 async function applied(storage: Storage, { at, to }: { readonly at: number; readonly to: string }): Promise<void> {
-  const written = await storage.write((tx) => {
+  const written = await write(storage, (tx) => {
     const before = tx.get(allocations, [`a-${at}`])?.record;
     const made = { ...allocation(at), NodeID: `n${at % 5}`, ...before, ModifyIndex: tx.index };
     if (to === 'node gone') tx.remove(nodes, [`n${at % 5}`]);
     else if (to === 'node') tx.put(nodes, nodeFrom(`n${at % 5}`, { ModifyIndex: tx.index }));
-    else if (to !== 'removed') putAllocation(tx, before, { ...made, ClientStatus: to as 'running' });
-    else if (before !== undefined) removeAllocation(tx, before);
+    else if (to !== 'removed') tx.put(allocations, { ...made, ClientStatus: to as 'running' });
+    else if (before !== undefined) tx.remove(allocations, [before.ID]);
     return ok(undefined);
   });
   written._unsafeUnwrap();

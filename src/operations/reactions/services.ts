@@ -1,17 +1,39 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { WriteView } from '../../ports/storage.js';
-import type { Allocation } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
 import { isServing, type NewRegistration, registrationsOf, type Serving } from '../../services/registrations-of.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
-import { readAllocationJob } from './jobs/job-rows.js';
+import { readAllocationJob } from '../books/jobs/job-rows.js';
+import type { Reaction } from './reaction.js';
 
-/**
- * Updates the catalogue with the services of allocations. The services of groups come first: those of tasks have a separate, later
- * index, as in Nomad. Call this last in a write, because later rows would have that index too.
- */
-export function registerServices(view: WriteView, allocations: readonly Allocation[]): void {
-  const changes = allocations.map((allocation) => changesOf(view, allocation));
+/** Removes ending, ended and removed allocations from the catalogue. */
+export const endedServicesReaction: Reaction = {
+  tables: [allocations],
+  react: (tx, changes) => {
+    for (const { after, row } of changes.of(allocations)) {
+      if (after !== undefined && isServing(after)) continue;
+      for (const { Namespace, ServiceName, ID } of registrationsIn(tx, row.ID))
+        tx.remove(serviceRegistrations, [Namespace, ServiceName, ID]);
+    }
+  },
+};
+
+/** The services of allocations whose nodes have reported a change. */
+export const servicesReaction: Reaction = {
+  tables: [allocations],
+  react: (tx, changes) => {
+    const reported = changes.of(allocations).flatMap(({ before, after }) => {
+      if (before === undefined || after === undefined) return [];
+      return before.AllocModifyIndex === after.AllocModifyIndex ? [after] : [];
+    });
+    if (reported.length > 0) registerServices(tx, reported);
+  },
+};
+
+/** The services of groups come first: those of tasks have a separate, later index, as in Nomad. */
+function registerServices(view: WriteView, changed: readonly Allocation[]): void {
+  const changes = changed.map((allocation) => changesOf(view, allocation));
   for (const { Namespace, ServiceName, ID } of changes.flatMap(({ gone }) => gone))
     view.remove(serviceRegistrations, [Namespace, ServiceName, ID]);
   const [ofGroups, ofTasks] = [changes.flatMap(({ ofGroup }) => ofGroup), changes.flatMap(({ ofTasks }) => ofTasks)];
@@ -48,14 +70,6 @@ function changesOf(view: WriteView, allocation: Allocation): Changes {
 function putRegistration(view: WriteView, { registration, before }: Changed): void {
   const CreateIndex = before?.CreateIndex ?? view.index;
   view.put(serviceRegistrations, { ...registration, CreateIndex, ModifyIndex: view.index });
-}
-
-/** Removes an ending or ended allocation from the catalogue. */
-export function withdrawServices(view: WriteView, allocation: Allocation): void {
-  if (isServing(allocation)) return;
-  for (const { Namespace, ServiceName, ID } of registrationsIn(view, allocation.ID)) {
-    view.remove(serviceRegistrations, [Namespace, ServiceName, ID]);
-  }
 }
 
 function registrationsIn(view: WriteView, allocationId: string): ServiceRegistration[] {

@@ -7,42 +7,36 @@ import {
   plus,
   quotaOf,
   takeDispatch,
-} from '../../../jobs/admission/namespace-quota.js';
-import type { Job } from '../../../jobs/document/job.js';
-import type { DispatchRateExceeded } from '../../../jobs/errors.js';
-import { jobs } from '../../../jobs/job-record.js';
-import { dispatchRates, type QuotaUsage, quotaUsages } from '../../../jobs/namespaces/quota-usage.js';
-import type { ReadView, WriteView } from '../../../ports/storage.js';
-import type { Settings } from '../../../settings.js';
-import type { Instant } from '../../../shared/instant.js';
-
-/** A job before and after a transaction. */
-interface ChangedJob {
-  readonly before: Job | undefined;
-  readonly after: Job | undefined;
-}
+} from '../../jobs/admission/namespace-quota.js';
+import type { DispatchRateExceeded } from '../../jobs/errors.js';
+import { jobs } from '../../jobs/job-record.js';
+import { dispatchRates, type QuotaUsage, quotaUsages } from '../../jobs/namespaces/quota-usage.js';
+import type { ReadView, WriteView } from '../../ports/storage.js';
+import type { Settings } from '../../settings.js';
+import type { Instant } from '../../shared/instant.js';
+import type { Reaction } from './reaction.js';
 
 /**
- * Updates the sums in the transaction that changes jobs. `jobsChangedAt` is the index of the last change of any job before it:
- * if the sums are older, jobs were written without them, and all sums are computed again.
+ * The sums of what the jobs of each namespace request. If they are older than the jobs were before the write, these were written without
+ * them, and all sums are computed again.
  */
-export function followQuotas(view: WriteView, changed: readonly ChangedJob[], jobsChangedAt: number): void {
-  if (view.tableIndex(quotaUsages) < jobsChangedAt) {
-    countAnew(view);
-    return;
-  }
-  const differences = new Map<string, Demand>();
-  for (const { before, after } of changed) {
-    const namespace = (after ?? before)?.Namespace;
-    if (namespace === undefined) continue;
-    const gone = before === undefined ? noDemand : demandOf(before);
-    const come = after === undefined ? noDemand : demandOf(after);
-    differences.set(namespace, plus(differences.get(namespace) ?? noDemand, minus(come, gone)));
-  }
-  for (const [namespace, difference] of differences) {
-    putUsage(view, namespace, plus(demandFrom(view.get(quotaUsages, [namespace])?.record), difference));
-  }
-}
+export const quotasReaction: Reaction = {
+  tables: [jobs],
+  react: (tx, changes) => {
+    if (tx.settings.jobs.quotas.length === 0) return;
+    if (tx.tableIndex(quotaUsages) < (changes.indexBefore(jobs) ?? 0)) return countAnew(tx);
+    const differences = new Map<string, Demand>();
+    for (const { before, after, row } of changes.of(jobs)) {
+      const { Namespace } = row;
+      const gone = before === undefined ? noDemand : demandOf(before);
+      const come = after === undefined ? noDemand : demandOf(after);
+      differences.set(Namespace, plus(differences.get(Namespace) ?? noDemand, minus(come, gone)));
+    }
+    for (const [namespace, difference] of differences) {
+      putUsage(tx, namespace, plus(demandFrom(tx.get(quotaUsages, [namespace])?.record), difference));
+    }
+  },
+};
 
 function countAnew(view: WriteView): void {
   for (const { record } of view.list(quotaUsages)) view.remove(quotaUsages, [record.Namespace]);

@@ -1,6 +1,6 @@
-import { allocationOutcome } from '../../../jobs/runs/run-outcome.js';
-import type { RunFailure } from '../../../notifications/events/event.js';
-import type { Allocation, TaskEvent } from '../../../scheduler/allocation.js';
+import { allocationOutcome } from '../../jobs/runs/run-outcome.js';
+import type { RunFailure } from '../../notifications/events/event.js';
+import type { Allocation, TaskEvent } from '../../scheduler/allocation.js';
 
 /** The failure that ended a run: that of the first failed task of the allocation that failed last. */
 export function failureOf(allocations: readonly Allocation[]): RunFailure | undefined {

@@ -1,5 +1,6 @@
-import type { Job } from '../../../jobs/document/job.js';
-import { type JobRun, jobRuns } from '../../../jobs/runs/job-run.js';
+import type { Job } from '../../jobs/document/job.js';
+import { jobs } from '../../jobs/job-record.js';
+import { type JobRun, jobRuns } from '../../jobs/runs/job-run.js';
 import {
   advanceRun,
   cameUp,
@@ -11,31 +12,51 @@ import {
   runCreated,
   runMessage,
   workspaceOfRun,
-} from '../../../jobs/runs/run-events.js';
-import { outcomeWords, runOutcome } from '../../../jobs/runs/run-outcome.js';
-import type { JobSummary } from '../../../jobs/status/job-summary-record.js';
-import type { RunFailure, RunOfJob } from '../../../notifications/events/event.js';
-import { errorOutputUrl, runUrl } from '../../../notifications/payloads/links.js';
-import type { Allocation } from '../../../scheduler/allocation.js';
-import { defaultSettings } from '../../../settings.js';
-import { isoFromInstant } from '../../../shared/instant.js';
-import type { Transaction } from '../../commit.js';
-import { publishNotificationEvent } from '../publish-notification-event.js';
-import { readAllocationsOfRun } from './job-allocations.js';
+} from '../../jobs/runs/run-events.js';
+import { outcomeWords, runOutcome } from '../../jobs/runs/run-outcome.js';
+import { jobSummaries } from '../../jobs/status/job-summary-record.js';
+import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
+import { errorOutputUrl, runUrl } from '../../notifications/payloads/links.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { evaluations } from '../../scheduler/evaluation.js';
+import { defaultSettings } from '../../settings.js';
+import { isoFromInstant } from '../../shared/instant.js';
+import type { AllocationChange } from '../books/deployments/follow-deployments.js';
+import { readAllocationsOfRun } from '../books/jobs/job-allocations.js';
+import { publishNotificationEvent } from '../books/publish-notification-event.js';
+import type { Transaction } from '../write-transaction.js';
+import { isRegistered, type TouchedJob, touchedJobs } from './job-progress.js';
+import type { Reaction } from './reaction.js';
 import { failureOf } from './run-failure.js';
 
-/** One allocation that a write has put. */
-export interface AllocationChange {
-  readonly before: Allocation | undefined;
-  readonly after: Allocation;
+/** The runs of jobs that report to a workspace, and their notifications. */
+export const runsReaction: Reaction = {
+  tables: [jobs, evaluations, allocations],
+  react: (tx, changes) => {
+    if (tx.settings.runNotifications.length === 0) return;
+    for (const touched of touchedJobs(changes))
+      follow(tx, touched, changes.latest(tx, jobs, [touched.namespace, touched.jobId]));
+  },
+};
+
+function follow(tx: Transaction, touched: TouchedJob, job: Job | undefined): void {
+  const { namespace, jobId, job: change } = touched;
+  const isNew = change !== undefined && isRegistered(change);
+  const before = change?.before?.Status ?? 'dead';
+  const hasDied = before !== 'dead' && job?.Status === 'dead';
+  const lostEvaluations = touched.evaluations.some(({ after }) => after === undefined);
+  // A job that dies because its evaluations are removed was not ended by its work.
+  if (job === undefined || (hasDied && lostEvaluations)) endRun(tx, namespace, jobId);
+  else if (isNew) beginRun(tx, job);
+  else followRun(tx, { job, hasDied, changes: placedOf(touched) });
 }
 
-/**
- * Begins the run of a newly put job version or instance, and cancels the unfinished run of the previous version.
- * Does nothing for jobs that report to no workspace.
- */
-export function beginRun(tx: Transaction, job: Job): void {
-  if (tx.settings.runNotifications.length === 0) return;
+function placedOf({ allocations: changed }: TouchedJob): readonly AllocationChange[] {
+  return changed.flatMap(({ before, after }) => (after === undefined ? [] : { before, after }));
+}
+
+/** Begins the run of a registered job and cancels the unfinished one of the previous version. */
+function beginRun(tx: Transaction, job: Job): void {
   endRun(tx, job.Namespace, job.ID);
   const workspaceId = workspaceOfRun(tx.settings.runNotifications, job);
   if (workspaceId === undefined) return;
@@ -57,8 +78,7 @@ export function beginRun(tx: Transaction, job: Job): void {
 }
 
 /** Cancels the unfinished run of a stopped, purged or replaced job; nothing more is reported about it. */
-export function endRun(tx: Transaction, namespace: string, jobId: string): void {
-  if (tx.settings.runNotifications.length === 0) return;
+function endRun(tx: Transaction, namespace: string, jobId: string): void {
   const run = tx.get(jobRuns, [namespace, jobId])?.record;
   if (run === undefined) return;
   tx.remove(jobRuns, [namespace, jobId]);
@@ -68,18 +88,14 @@ export function endRun(tx: Transaction, namespace: string, jobId: string): void 
 /** The changes of a job in a write. */
 interface JobProgress {
   readonly job: Job;
-  readonly summary: JobSummary | undefined;
   /** Of the job's allocations. */
   readonly changes: readonly AllocationChange[];
-  readonly died: boolean;
-  /** Further parts of the same plan follow: only after them it is known whether all of the job is up. */
-  readonly unfinished: boolean;
+  readonly hasDied: boolean;
 }
 
 /** Updates the run of a job after changes of its allocations and after the end of the job. */
-export function followRun(tx: Transaction, progress: JobProgress): void {
+function followRun(tx: Transaction, progress: JobProgress): void {
   const { job, changes } = progress;
-  if (tx.settings.runNotifications.length === 0) return;
   const run = tx.get(jobRuns, [job.Namespace, job.ID])?.record;
   if (run === undefined || run.stage === 'errored' || run.jobCreateIndex !== job.CreateIndex) return;
   let stage: RunStage = run.stage;
@@ -95,11 +111,7 @@ export function followRun(tx: Transaction, progress: JobProgress): void {
 }
 
 /** In the order of the stages of a run. */
-function observationsOf(
-  tx: Transaction,
-  run: JobRun,
-  { job, summary, changes, died, unfinished }: JobProgress,
-): RunObservation[] {
+function observationsOf(tx: Transaction, run: JobRun, { job, changes, hasDied }: JobProgress): RunObservation[] {
   const ours = changes.filter(
     ({ after }) => after.JobVersion === run.version && after.JobCreateIndex === run.jobCreateIndex,
   );
@@ -107,16 +119,16 @@ function observationsOf(
   if (ours.some(({ before }) => before?.JobVersion !== run.version)) observations.push({ type: 'placed' });
   if (ours.some(({ after }) => hasStarted(after))) observations.push({ type: 'started' });
   if (hasOwnEnd(job)) {
-    const outcome = died ? runOutcome(job, readAllocationsOfRun(tx, job)) : undefined;
+    const outcome = hasDied ? runOutcome(job, readAllocationsOfRun(tx, job)) : undefined;
     if (outcome !== undefined) observations.push({ type: 'ended', outcome });
     return observations;
   }
   if (ours.some(failedForGood)) observations.push({ type: 'failed' });
   else if (
-    !unfinished &&
+    !tx.unfinished &&
     run.stage !== 'completed' &&
     ours.some(({ after }) => after.ClientStatus === 'running') &&
-    mayHaveComeUp(job, summary) &&
+    mayHaveComeUp(tx, job) &&
     cameUp(job, readAllocationsOfRun(tx, job))
   ) {
     observations.push({ type: 'came_up' });
@@ -136,7 +148,8 @@ function failedForGood({ before, after }: AllocationChange): boolean {
 }
 
 /** Whether all of the job can be running according to the counters. If not, its allocations need not be read. */
-function mayHaveComeUp(job: Job, summary: JobSummary | undefined): boolean {
+function mayHaveComeUp(tx: Transaction, job: Job): boolean {
+  const summary = tx.get(jobSummaries, [job.Namespace, job.ID])?.record;
   if (summary === undefined || job.Type === 'system') return true;
   return job.TaskGroups.every((group) => (summary.Summary[group.Name]?.Running ?? 0) >= group.Count);
 }

@@ -1,39 +1,39 @@
-import type { WriteView } from '../../../ports/storage.js';
-import { type Allocation, allocations, isClientTerminal } from '../../../scheduler/allocation.js';
-import { capacitySignals } from '../../../scheduler/capacity-signal.js';
+import type { WriteView } from '../../ports/storage.js';
+import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
+import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import {
   addCapacity,
   capacityUsedBy,
   noCapacity,
   sameCapacity,
   subtractCapacity,
-} from '../../../scheduler/cluster/capacity.js';
-import { nodes } from '../../../scheduler/node.js';
-import { assignmentAfter, collectedRow, nodeAssignments } from '../../../scheduler/node-assignment.js';
-import { nodeUsages } from '../../../scheduler/node-usage.js';
-import { withdrawServices } from '../service-rows.js';
+} from '../../scheduler/cluster/capacity.js';
+import { nodes } from '../../scheduler/node.js';
+import { assignmentAfter, collectedRow, nodeAssignments } from '../../scheduler/node-assignment.js';
+import { nodeUsages } from '../../scheduler/node-usage.js';
+import type { Reaction } from './reaction.js';
 
-/**
- * Stores an allocation, updates its node's usage and work, and unblocks evaluations if it frees capacity.
- * Every write of an allocation goes through this function or `removeAllocation`.
- */
-export function putAllocation(view: WriteView, before: Allocation | undefined, after: Allocation): void {
-  view.put(allocations, after);
-  moveUsage(view, before, after);
-  assign(view, before, after);
-  withdrawServices(view, after);
-}
+/** What a node uses, and what its agent has to do. Freed capacity unblocks evaluations. */
+export const nodeRowsReaction: Reaction = {
+  tables: [allocations],
+  react: (tx, changes) => {
+    for (const { before, after } of changes.of(allocations)) {
+      if (before !== undefined && after === undefined) followRemoved(tx, before);
+      else {
+        moveUsage(tx, before, after);
+        assign(tx, before, after);
+      }
+    }
+  },
+};
 
-/** Removes an allocation and its usage, as in a purge. */
-export function removeAllocation(view: WriteView, allocation: Allocation): void {
-  view.remove(allocations, [allocation.ID]);
+function followRemoved(view: WriteView, allocation: Allocation): void {
   signalRemoval(view, isClientTerminal(allocation) ? allocation.ModifyIndex : view.index);
   moveUsage(view, allocation, undefined);
   if (isKnown(view, allocation.NodeID)) {
     assign(view, allocation, undefined);
     view.put(nodeAssignments, collectedRow(allocation.NodeID, view.index));
   } else view.remove(nodeAssignments, [allocation.NodeID, allocation.ID]);
-  withdrawServices(view, { ...allocation, DesiredStatus: 'stop' });
 }
 
 /** Unblocks evaluations, because resources may be free now. */

@@ -7,9 +7,8 @@ import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-
 import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { isToldWhenRemoved, noticesOfChanges } from '../../events/notices-of-changes.js';
 import type { StateChange, Topic } from '../../events/state-change.js';
-import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
-import type { ReadView, Row, WriteView } from '../../ports/storage.js';
+import type { ReadView, WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { allocationDocument } from '../../scheduler/allocation-document.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
@@ -18,6 +17,7 @@ import { type Node, nodes } from '../../scheduler/node.js';
 import { type NodePool, nodePoolDocument, nodePools } from '../../scheduler/node-pool.js';
 import { serviceRegistrations } from '../../services/service-registration.js';
 import type { Key, Table } from '../../shared/table.js';
+import type { StoredChange } from './reaction.js';
 
 /** The tables whose changes appear in the event stream. */
 const TABLES: { readonly [T in Topic]: Table<never> } = {
@@ -37,42 +37,7 @@ const TOPICS: ReadonlyMap<string, Topic> = new Map(
   Object.entries(TABLES).map(([topic, { name }]) => [name, topic as Topic]),
 );
 
-interface Changed {
-  readonly topic: Topic;
-  readonly key: Key;
-  /** The row before the transaction. */
-  readonly before: Row<unknown> | undefined;
-  readonly after: unknown;
-  /** Index of the last change. */
-  readonly index: number;
-}
-
-/** Changed rows of one transaction by table and key, in the order of their first change. */
-export type Changes = Map<string, Changed>;
-
-/** Records a row before its first and after its last change. */
-export function noteChange<R>(
-  changes: Changes,
-  view: WriteView,
-  { table, key }: { readonly table: Table<R>; readonly key: Key },
-  after: R | undefined,
-): void {
-  const topic = TOPICS.get(table.name);
-  if (topic === undefined) return;
-  const name = `${topic} ${key.join(' ')}`;
-  const known = changes.get(name);
-  const before = known === undefined ? view.get(table, key) : known.before;
-  changes.set(name, { topic, key, before, after, index: view.index });
-}
-
-/** The jobs among the changes. */
-export function changedJobs(
-  changes: Changes,
-): readonly { readonly before: Job | undefined; readonly after: Job | undefined }[] {
-  return [...changes.values()]
-    .filter(({ topic }) => topic === 'Job')
-    .map(({ before, after }) => ({ before: before?.record as Job | undefined, after: after as Job | undefined }));
-}
+export const noticeTables: readonly Table<never>[] = Object.values(TABLES);
 
 /** The number of transactions between two removals of old notices. */
 const lookEvery = 32;
@@ -85,9 +50,16 @@ const removedAtOnce = 256;
  * over the store can stream them. `cause`: the subject of the transaction, if its changes do not show it. A notice contains no record;
  * overwritten records are kept in another table. Notices older than the last `kept` transactions are removed.
  */
-export function writeNotices(view: WriteView, changes: Changes, kept: number, cause?: Cause): void {
-  if (changes.size === 0 || kept <= 0) return;
-  const real = [...changes.values()].filter(({ before, after }) => before !== undefined || after !== undefined);
+export function writeNotices(
+  view: WriteView,
+  changes: Iterable<StoredChange>,
+  kept: number,
+  cause: Cause | undefined,
+): void {
+  if (kept <= 0) return;
+  const real: StoredChange[] = [];
+  for (const change of changes) if (TOPICS.has(change.table) && !change.isVoid) real.push(change);
+  if (real.length === 0) return;
   const last = view.tableIndex(noticeBatches);
   const batches = batchesOf(real, cause);
   const from = keptFrom(batches.at(-1)?.Index ?? last, kept);
@@ -109,10 +81,10 @@ export function keptFrom(last: number, kept: number): number {
 }
 
 /** One for each index of the transaction, by index. */
-function batchesOf(changes: readonly Changed[], cause: Cause | undefined): readonly NoticeBatch[] {
+function batchesOf(changes: readonly StoredChange[], cause: Cause | undefined): readonly NoticeBatch[] {
   const byIndex = new Map<number, StateChange[]>();
-  for (const { topic, before, after, index } of changes) {
-    const state = { topic, before: before?.record, after } as StateChange;
+  for (const { table, before, after, index } of changes) {
+    const state = { topic: TOPICS.get(table), before, after } as StateChange;
     const states = byIndex.get(index);
     if (states === undefined) byIndex.set(index, [state]);
     else states.push(state);
@@ -129,11 +101,12 @@ function batchesOf(changes: readonly Changed[], cause: Cause | undefined): reado
  * Keeps the version that the transaction overwrites, because earlier notices may need it, or the one it removes, because its own
  * notice needs it.
  */
-function keepEarlier(view: WriteView, { topic, key, before, after, index }: Changed, from: number): void {
-  if (before === undefined) return;
+function keepEarlier(view: WriteView, { table, key, stored, after, index }: StoredChange, from: number): void {
+  const topic = TOPICS.get(table);
+  if (stored === undefined || topic === undefined) return;
   const Namespace = key.length === 1 ? '' : String(key[0]);
-  const earlier = { Topic: topic, Namespace, Key: String(key.at(-1)), Record: before.record };
-  if (before.modifyIndex >= from) view.put(earlierRecords, { ...earlier, Index: before.modifyIndex });
+  const earlier = { Topic: topic, Namespace, Key: String(key.at(-1)), Record: stored.record };
+  if (stored.modifyIndex >= from) view.put(earlierRecords, { ...earlier, Index: stored.modifyIndex });
   if (after === undefined && isToldWhenRemoved(topic)) view.put(earlierRecords, { ...earlier, Index: index });
 }
 
