@@ -2,15 +2,12 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Principal } from './access/principal.js';
 import { principalFault } from './access/principal-fault.js';
-import { accessTables } from './access/tables.js';
 import { passwordsIn } from './agent/output/output-tail.js';
 import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
-import { functionTables } from './functions/declaration.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
-import { jobTables } from './jobs/tables.js';
 import { loadOperations } from './load-operations.js';
 import { localTransport } from './local-transport.js';
 import { functionLabels } from './metrics/function-labels.js';
@@ -38,17 +35,15 @@ import type { Ids } from './ports/ids.js';
 import type { Logger } from './ports/logger.js';
 import type { Mailer } from './ports/mailer.js';
 import type { Observer } from './ports/observer.js';
-import type { Storage, TableName } from './ports/storage.js';
+import type { Storage } from './ports/storage.js';
 import type { Tracer } from './ports/tracer.js';
 import type { Transform } from './ports/transform.js';
 import { type PolicyRule, policyOfRule } from './queries/policy-rule.js';
-import { schedulerTables } from './scheduler/tables.js';
-import { serviceTables } from './services/service-registration.js';
 import { type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
 import { second, timerOf } from './shared/duration.js';
 import { messageOf } from './shared/values.js';
+import { watchedTables } from './tables.js';
 import type { EngineTransaction, TransactionOutcome } from './transaction.js';
-import { variableTables } from './variables/tables.js';
 
 /** The engine's connections to its host. The host owns them: the engine never closes a port. */
 export interface EnginePorts {
@@ -145,16 +140,6 @@ export interface Engine extends EngineContext {
   /** Calls `stop()` at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
-
-/** The tables whose changes end the wait of a blocking query. */
-const watchedTables: readonly TableName[] = [
-  ...accessTables,
-  ...variableTables,
-  ...jobTables,
-  ...schedulerTables,
-  ...serviceTables,
-  ...functionTables,
-];
 
 /**
  * An engine over the given ports. One process may have several, over one store or several: there is no global state,

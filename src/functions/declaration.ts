@@ -1,6 +1,5 @@
 import type { Instant } from '../shared/instant.js';
-import { type TableName, table } from '../shared/table.js';
-import { functionCounts, pauses, runs, steps } from './run.js';
+import { table } from '../shared/table.js';
 import type { Json } from './stored-json.js';
 
 /** A function as the code of a process declares it, for readers in any process: its policy, and no code. Times are in milliseconds. */
@@ -80,9 +79,6 @@ export interface StoredSchedule extends DeclaredCron {
 export const schedules = table<StoredSchedule>('function_schedules', ({ function: name, id }) => [name, id], {
   due: { version: 1, key: ({ function: name, dueAt, id }) => [name, dueAt, id] },
 });
-
-/** The tables of functions whose changes end the wait of a blocking query. */
-export const functionTables: readonly TableName[] = [declarations, pauses, schedules, functionCounts, runs, steps];
 
 /**
  * Whether a declaration replaces the stored one: that of a later version of the code, and among equal ones the last. One without a

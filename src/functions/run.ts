@@ -403,3 +403,9 @@ export function numberOf(id: string): number | undefined {
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : undefined;
 }
+
+/** As exports have it. The processes that run functions are not exported: what they had under way is queued, as if they had been stopped. */
+export function runWithoutProcess(run: StoredRun): StoredRun {
+  if (run.holder === null) return run;
+  return afterAttempt(run, { type: 'handed_back' }, run.startedAt ?? run.enqueuedAt);
+}

@@ -21,3 +21,6 @@ export function isMailAddress(text: unknown): text is string {
 export const users = table<User>('users', (user) => [user.id], {
   by_organization: { version: 1, key: (user) => [user.organization, user.id] },
 });
+
+/** As exports have it. */
+export const userWithoutAddress = (user: User): User => ({ ...user, email: `${user.id}@left-out.invalid` });

@@ -1,4 +1,4 @@
-import { type TableName, table } from '../shared/table.js';
+import { table } from '../shared/table.js';
 
 /** The address of one instance of a service (job interface, ServiceRegistration). */
 export interface ServiceRegistration {
@@ -25,5 +25,3 @@ export const serviceRegistrations = table<ServiceRegistration>(
     by_job: { version: 1, key: (registration) => [registration.Namespace, registration.JobID, registration.ID] },
   },
 );
-
-export const serviceTables: readonly TableName[] = [serviceRegistrations];

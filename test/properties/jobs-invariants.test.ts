@@ -8,7 +8,6 @@ import type { Job } from '../../src/jobs/document/job.js';
 import { isLauncher, jobs, jobVersions } from '../../src/jobs/job-record.js';
 import { type JobListStub, jobListStub } from '../../src/jobs/status/job-stub.js';
 import { jobSummaries } from '../../src/jobs/status/job-summary-record.js';
-import { jobTables } from '../../src/jobs/tables.js';
 import { readJobVersions } from '../../src/operations/books/jobs/job-rows.js';
 import { commit } from '../../src/operations/commit.js';
 import { dispatchJob } from '../../src/operations/jobs/dispatch-job.js';
@@ -18,9 +17,10 @@ import { registerJob } from '../../src/operations/jobs/registration/register-job
 import { revertJob } from '../../src/operations/jobs/revert-job.js';
 import { setJobStability } from '../../src/operations/jobs/set-job-stability.js';
 import { stopJob } from '../../src/operations/jobs/stop-job.js';
-import { hasCurrentStubs } from '../../src/operations/reactions/job-stubs.js';
+import { hasCurrentStubs } from '../../src/operations/reactions/jobs.js';
 import { processEvaluation } from '../../src/operations/scheduling/process-evaluation.js';
 import { evaluations } from '../../src/scheduler/evaluation.js';
+import { tables } from '../../src/tables.js';
 import { batchJob, parameterizedJob, type World, world } from '../operations/jobs/world.js';
 
 /*
@@ -78,7 +78,7 @@ function processOf(w: World, id: string): ResultAsync<unknown, unknown> {
 
 async function everything(w: World): Promise<string> {
   const all = [];
-  for (const table of [...jobTables, evaluations]) all.push(await w.rows(table as typeof jobs));
+  for (const { table } of tables.filter(({ watched }) => watched)) all.push(await w.rows(table));
   return JSON.stringify(all);
 }
 

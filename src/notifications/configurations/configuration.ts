@@ -55,3 +55,18 @@ export const configurations = table<NotificationConfiguration>(
     by_workspace: { version: 1, key: ({ workspaceId, createdAt }) => [workspaceId, createdAt] },
   },
 );
+
+/** As exports have it: without its URL, signing secrets, headers, certificates and last response. The host never resolves. */
+export function configurationWithoutSecrets({
+  options,
+  ...record
+}: NotificationConfiguration): NotificationConfiguration {
+  return {
+    ...record,
+    url: record.url && { plain: `https://left-out.invalid/${record.id}` },
+    token: null,
+    retiredTokens: [],
+    response: null,
+    ...(options === undefined ? {} : { options: { ...options, secrets: null } }),
+  };
+}

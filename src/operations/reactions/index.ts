@@ -1,8 +1,6 @@
 import type { Transaction } from '../write-transaction.js';
-import { blockedRequirementsReaction } from './blocked-requirements.js';
-import { jobStatusReaction, needlessEvaluationsReaction, parentsReaction, summariesReaction } from './job-progress.js';
-import { jobStubsReaction } from './job-stubs.js';
-import { launchesReaction } from './launches.js';
+import { blockedRequirementsReaction, needlessEvaluationsReaction } from './evaluations.js';
+import { jobStatusReaction, jobStubsReaction, launchesReaction, parentsReaction, summariesReaction } from './jobs.js';
 import { nodeRowsReaction } from './node-rows.js';
 import { noticeTables, writeNotices } from './notices.js';
 import { quotasReaction } from './quotas.js';

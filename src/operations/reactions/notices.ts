@@ -1,43 +1,26 @@
-import { policies } from '../../access/policy-record.js';
 import { roles, type StoredRole } from '../../access/role-record.js';
 import { type TokenDocument, tokenDocument } from '../../access/token-document.js';
-import { type StoredToken, tokens } from '../../access/tokens.js';
+import type { StoredToken } from '../../access/tokens.js';
 import type { Cause } from '../../events/cause-of-changes.js';
 import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-event.js';
 import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { isToldWhenRemoved, noticesOfChanges } from '../../events/notices-of-changes.js';
 import type { StateChange, Topic } from '../../events/state-change.js';
-import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import type { Allocation } from '../../scheduler/allocation.js';
 import { allocationDocument } from '../../scheduler/allocation-document.js';
-import { deployments } from '../../scheduler/deployment/deployment.js';
-import { evaluations } from '../../scheduler/evaluation.js';
-import { type Node, nodes } from '../../scheduler/node.js';
-import { type NodePool, nodePoolDocument, nodePools } from '../../scheduler/node-pool.js';
-import { serviceRegistrations } from '../../services/service-registration.js';
-import type { Key, Table } from '../../shared/table.js';
+import type { Node } from '../../scheduler/node.js';
+import { type NodePool, nodePoolDocument } from '../../scheduler/node-pool.js';
+import type { Key, Table, TableName } from '../../shared/table.js';
+import { tables } from '../../tables.js';
 import type { StoredChange } from './reaction.js';
 
-/** The tables whose changes appear in the event stream. */
-const TABLES: { readonly [T in Topic]: Table<never> } = {
-  Job: jobs as Table<never>,
-  Evaluation: evaluations as Table<never>,
-  Allocation: allocations as Table<never>,
-  Deployment: deployments as Table<never>,
-  Node: nodes as Table<never>,
-  NodePool: nodePools as Table<never>,
-  Service: serviceRegistrations as Table<never>,
-  ACLToken: tokens as Table<never>,
-  ACLPolicy: policies as Table<never>,
-  ACLRole: roles as Table<never>,
-};
+/** The tables whose changes appear in the event stream, by topic and by name. */
+const TOLD = tables.filter(({ topic }) => topic !== undefined);
+const TABLES: ReadonlyMap<string, Table<unknown>> = new Map(TOLD.map(({ topic = '', table }) => [topic, table]));
+const TOPICS: ReadonlyMap<string, Topic> = new Map(TOLD.map(({ topic, table }) => [table.name, topic as Topic]));
 
-const TOPICS: ReadonlyMap<string, Topic> = new Map(
-  Object.entries(TABLES).map(([topic, { name }]) => [name, topic as Topic]),
-);
-
-export const noticeTables: readonly Table<never>[] = Object.values(TABLES);
+export const noticeTables: readonly TableName[] = [...TABLES.values()];
 
 /** The number of transactions between two removals of old notices. */
 const lookEvery = 32;
@@ -113,7 +96,7 @@ function keepEarlier(view: WriteView, { table, key, stored, after, index }: Stor
 /** The event of a notice, with the record as of its transaction; undefined if that is no longer kept (the setting was lower then). */
 export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent | undefined {
   const key = keyOf(notice);
-  const row = view.get<unknown>(TABLES[notice.Topic] as Table<unknown>, key);
+  const row = view.get(TABLES.get(notice.Topic) as Table<unknown>, key);
   if (row?.modifyIndex === index) return eventFrom(notice, index, shownRecord(view, notice.Topic, row));
   const namespace = key.length === 1 ? '' : notice.Namespace;
   const earlier = view.get(earlierRecords, [index, notice.Topic, namespace, notice.Key])?.record.Record;

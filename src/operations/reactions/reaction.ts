@@ -8,7 +8,7 @@ import type { Transaction } from '../write-transaction.js';
  */
 export interface Reaction {
   /** It runs in writes that change rows of these. */
-  readonly tables: readonly Table<never>[];
+  readonly tables: readonly TableName[];
   readonly react: (tx: Transaction, changes: Changes) => void;
 }
 

@@ -25,7 +25,7 @@ import type { AllocationChange } from '../books/deployments/follow-deployments.j
 import { readAllocationsOfRun } from '../books/jobs/job-allocations.js';
 import { publishNotificationEvent } from '../books/publish-notification-event.js';
 import type { Transaction } from '../write-transaction.js';
-import { isRegistered, type TouchedJob, touchedJobs } from './job-progress.js';
+import { isRegistered, type TouchedJob, touchedJobs } from './jobs.js';
 import type { Reaction } from './reaction.js';
 import { failureOf } from './run-failure.js';
 

@@ -3,11 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
-import { accessTables } from '../../../src/access/tables.js';
 import { tokens } from '../../../src/access/tokens.js';
-import { functionTables } from '../../../src/functions/declaration.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
-import { runKeys } from '../../../src/functions/run.js';
 import {
   type Engine,
   hostPrincipal,
@@ -27,15 +24,11 @@ import {
   setNodeEligibility,
 } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { jobTables } from '../../../src/jobs/tables.js';
-import { notificationTables } from '../../../src/notifications/tables.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
 import type { ReadView } from '../../../src/ports/storage.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
-import { schedulerTables } from '../../../src/scheduler/tables.js';
-import type { Table } from '../../../src/shared/table.js';
-import { variableTables } from '../../../src/variables/tables.js';
+import { tables } from '../../../src/tables.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { bootstrapping, engineUnderTest, filledEngine } from './engine-under-test.js';
 import { bodyFor, bodySchemaOf, parametersOf, pathValues, sampleJob, sampleNode, targetFor } from './route-samples.js';
@@ -701,19 +694,11 @@ async function outcome(route: Route, name: string, where: 'query' | 'body', give
 
 /** Everything that is stored. */
 function textOfStore(view: ReadView): string {
-  return [
-    ...accessTables,
-    ...variableTables,
-    ...jobTables,
-    ...schedulerTables,
-    ...notificationTables,
-    ...functionTables,
-    runKeys,
-  ]
+  return tables
     .map(
-      (table) =>
+      ({ table }) =>
         `${table.name}: ${view
-          .list(table as Table<unknown>)
+          .list(table)
           .map((row) => row.text)
           .join('\n')}`,
     )

@@ -16,7 +16,7 @@ import { childrenTables, FunctionChildren } from '../../books/function-jobs.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { limited } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import { readOutcome } from '../../reactions/job-stubs.js';
+import { readOutcome } from '../../reactions/jobs.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
 interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {

@@ -27,7 +27,7 @@ import { readNodePool } from '../../books/node-pool-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import { hasCurrentStubs, readOutcome } from '../../reactions/job-stubs.js';
+import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 

@@ -3,9 +3,9 @@ import type { Principal } from '../../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
+import { type DescribedTable, exportedTables } from '../../../tables.js';
 import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { type ExportedTable, exportedTables } from './exported-tables.js';
 
 /*
  * An export is JSON lines: a header, for each table a line and then a line for each of its rows, and a last line, without
@@ -71,8 +71,8 @@ export function exportStore(
   });
 }
 
-function rowLine(row: Row<unknown>, exported: ExportedTable['exported']): string {
-  const changed = exported?.(row.record) ?? row.record;
+function rowLine(row: Row<unknown>, exported: DescribedTable['exported']): string {
+  const changed = typeof exported === 'function' ? exported(row.record) : row.record;
   const record = changed === row.record ? row.text : JSON.stringify(changed);
   return `{"createIndex":${row.createIndex},"modifyIndex":${row.modifyIndex},"record":${record}}\n`;
 }

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { RecordContents, StoreContents, TableContents } from '../../../storage/store-contents.js';
+import { exportedTables } from '../../../tables.js';
 import { exportFormat } from './export-store.js';
-import { exportedTables } from './exported-tables.js';
 
 /** The string is not a complete export in this version's format. */
 export interface InvalidExport {

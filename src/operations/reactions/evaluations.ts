@@ -1,9 +1,34 @@
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
-import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
+import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import type { Reaction } from './reaction.js';
+
+/** An evaluation that placed all that was wanted makes blocked ones of its job needless. */
+export const needlessEvaluationsReaction: Reaction = {
+  tables: [evaluations],
+  react: (tx, changes) => {
+    for (const { before, after } of changes.of(evaluations)) {
+      if (after === undefined || before?.Status === 'complete' || !hasPlacedAll(after)) continue;
+      const { ID, Namespace, JobID } = after;
+      const query = { index: 'open_by_job', prefix: [Namespace, JobID, 'blocked'] };
+      for (const { record } of tx.list(evaluations, query)) {
+        tx.put(evaluations, {
+          ...record,
+          Status: 'canceled',
+          StatusDescription: `evaluation "${ID}" successful`,
+          ModifyIndex: tx.index,
+          ModifyTime: timeOfChange(record, tx.now),
+        });
+      }
+    }
+  },
+};
+
+function hasPlacedAll({ Status, FailedTGAllocs = {} }: Evaluation): boolean {
+  return Status === 'complete' && Object.keys(FailedTGAllocs).length === 0;
+}
 
 /** What blocked evaluations wait for. */
 export const blockedRequirementsReaction: Reaction = {

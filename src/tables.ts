@@ -1,0 +1,150 @@
+import { oneTimeTokens } from './access/one-time-tokens.js';
+import { policies } from './access/policy-record.js';
+import { roles } from './access/role-record.js';
+import { tokens } from './access/tokens.js';
+import { nodeConnections, relayMessages, relaySessions } from './agent/link/relay.js';
+import { earlierRecords, noticeBatches } from './events/event-records.js';
+import type { Topic } from './events/state-change.js';
+import { declarations, schedules } from './functions/declaration.js';
+import { functionReports } from './functions/reports.js';
+import {
+  batches,
+  functionCounts,
+  logs,
+  pauses,
+  runKeys,
+  runs,
+  runWithoutProcess,
+  steps,
+  values,
+} from './functions/run.js';
+import { jobSubmissions } from './jobs/changes/job-submission.js';
+import { jobs, jobVersions } from './jobs/job-record.js';
+import { namespaces } from './jobs/namespaces/namespace.js';
+import { dispatchRates, quotaUsages } from './jobs/namespaces/quota-usage.js';
+import { periodicLaunches } from './jobs/periodic/periodic-launch.js';
+import { jobRuns } from './jobs/runs/job-run.js';
+import { scalingEvents } from './jobs/scaling/scaling-event.js';
+import { jobStubs } from './jobs/status/job-stub.js';
+import { jobSummaries } from './jobs/status/job-summary-record.js';
+import { configurations, configurationWithoutSecrets } from './notifications/configurations/configuration.js';
+import { deliveries } from './notifications/delivery/delivery.js';
+import { recoveries } from './notifications/delivery/recovery.js';
+import { events } from './notifications/events/event.js';
+import { eventTypes } from './notifications/events/event-type.js';
+import { hookHolds } from './notifications/queue/hook-hold.js';
+import { queues } from './notifications/queue/queue-record.js';
+import { users, userWithoutAddress } from './notifications/user.js';
+import { workspaces } from './notifications/workspace.js';
+import { processes } from './queue/process.js';
+import { timelines } from './queue/timeline.js';
+import { storedRates } from './queue/token-bucket.js';
+import { allocations } from './scheduler/allocation.js';
+import { blockedRequirements } from './scheduler/blocked/blocked-requirement.js';
+import { capacitySignals } from './scheduler/capacity-signal.js';
+import { deployments } from './scheduler/deployment/deployment.js';
+import { evaluations } from './scheduler/evaluation.js';
+import { nodeHeartbeats, nodes } from './scheduler/node.js';
+import { nodeAssignments } from './scheduler/node-assignment.js';
+import { nodePools } from './scheduler/node-pool.js';
+import { nodeUsages } from './scheduler/node-usage.js';
+import { nodeMetadata } from './scheduler/nodes/node-metadata.js';
+import { nodeOwners } from './scheduler/nodes/node-owner.js';
+import { schedulerConfigurations } from './scheduler/scheduler-configuration.js';
+import { serviceRegistrations } from './services/service-registration.js';
+import type { Table } from './shared/table.js';
+import { variables } from './variables/variable.js';
+
+/** What the program does with a table, beside storing it. */
+export interface TableTraits<R> {
+  /** Its changes end the waits of blocking queries. */
+  readonly watched?: true;
+  /** Its changes are events of the stream, with this topic. */
+  readonly topic?: Topic;
+  /** Exports have its records, as they are or as this function returns them: without secrets. */
+  readonly exported?: true | ((record: R) => unknown);
+}
+
+/** A table with its traits. */
+export interface DescribedTable extends TableTraits<unknown> {
+  readonly table: Table<unknown>;
+}
+
+function described<R>(table: Table<R>, traits: TableTraits<R>): DescribedTable {
+  return { table, ...traits } as DescribedTable;
+}
+
+const watched = true;
+const exported = true;
+
+/**
+ * Every table of the store, in the order of an export. A new one is declared beside its record and gets a line here. Left out of
+ * exports: tokens, variables, sources of jobs, waits and rates of chat hooks (they are under digests of URLs, which an export does not have),
+ * and what processes report each other through the store.
+ */
+export const tables: readonly DescribedTable[] = [
+  described(namespaces, { watched, exported }),
+  described(quotaUsages, { exported }),
+  described(dispatchRates, { exported }),
+  described(periodicLaunches, { watched, exported }),
+  described(jobs, { watched, exported, topic: 'Job' }),
+  described(jobVersions, { watched, exported }),
+  described(jobSubmissions, { watched }),
+  described(scalingEvents, { watched, exported }),
+  described(jobSummaries, { watched, exported }),
+  described(jobStubs, { watched, exported }),
+  described(jobRuns, { watched, exported }),
+  described(serviceRegistrations, { watched, exported, topic: 'Service' }),
+  described(tokens, { watched, topic: 'ACLToken' }),
+  described(oneTimeTokens, { watched }),
+  described(policies, { watched, exported, topic: 'ACLPolicy' }),
+  described(roles, { watched, exported, topic: 'ACLRole' }),
+  described(variables, { watched }),
+  described(nodeAssignments, { watched, exported }),
+  described(allocations, { watched, exported, topic: 'Allocation' }),
+  described(nodePools, { watched, exported, topic: 'NodePool' }),
+  described(evaluations, { watched, exported, topic: 'Evaluation' }),
+  described(capacitySignals, { watched, exported }),
+  described(nodeMetadata, { watched, exported }),
+  described(blockedRequirements, { watched, exported }),
+  described(nodeUsages, { watched, exported }),
+  described(deployments, { watched, exported, topic: 'Deployment' }),
+  described(nodes, { watched, exported, topic: 'Node' }),
+  described(nodeHeartbeats, { watched, exported }),
+  described(nodeOwners, {}),
+  described(nodeConnections, {}),
+  described(relaySessions, {}),
+  described(relayMessages, {}),
+  described(schedulerConfigurations, { watched, exported }),
+  described(deliveries, { exported }),
+  described(recoveries, { exported }),
+  described(configurations, { exported: configurationWithoutSecrets }),
+  described(timelines, { exported }),
+  described(processes, {}),
+  described(storedRates, {}),
+  described(queues, { exported }),
+  described(hookHolds, {}),
+  described(workspaces, { exported }),
+  described(events, { exported }),
+  described(eventTypes, { exported }),
+  described(users, { exported: userWithoutAddress }),
+  described(runs, { watched, exported: runWithoutProcess }),
+  described(values, { exported }),
+  described(steps, { watched, exported }),
+  described(logs, { exported }),
+  described(batches, { exported }),
+  described(runKeys, { exported }),
+  described(functionCounts, { watched, exported }),
+  described(declarations, { watched, exported }),
+  described(pauses, { watched, exported }),
+  described(schedules, { watched, exported }),
+  described(functionReports, { exported }),
+  described(noticeBatches, { exported }),
+  described(earlierRecords, { exported }),
+];
+
+export const watchedTables: readonly Table<unknown>[] = tables
+  .filter((described) => described.watched === true)
+  .map(({ table }) => table);
+
+export const exportedTables: readonly DescribedTable[] = tables.filter((described) => described.exported !== undefined);
