@@ -38,7 +38,6 @@ interface Origin {
   readonly waiting: PooledExchange[];
   /** All connections. */
   readonly connections: Set<PooledConnection>;
-  size: number;
 }
 
 /** The parser's limit for the headers of one answer; the caller keeps fewer of them. */
@@ -64,7 +63,7 @@ export class ConnectionPool {
     const origin = this.#originOf(exchange);
     const idle = origin.idle.pop();
     if (idle !== undefined) idle.dispatch(exchange);
-    else if (origin.size < this.settings.socketsPerOrigin) this.#open(origin).dispatch(exchange);
+    else if (origin.connections.size < this.settings.socketsPerOrigin) this.#open(origin).dispatch(exchange);
     else origin.waiting.push(exchange);
   }
 
@@ -95,10 +94,9 @@ export class ConnectionPool {
 
   /** A connection of the origin was closed; waiting exchanges get a new one, the replaced exchange first. */
   left(origin: Origin, replacement: PooledExchange | undefined): void {
-    origin.size -= 1;
     const next = replacement ?? nextOf(origin);
     if (next !== undefined) this.#open(origin).dispatch(next);
-    if (origin.size === 0) this.#origins.delete(origin.key);
+    if (origin.connections.size === 0) this.#origins.delete(origin.key);
     if (this.#origins.size === 0) this.#onEmpty?.();
   }
 
@@ -111,13 +109,12 @@ export class ConnectionPool {
     const key = clientCertificate === null ? name : JSON.stringify([name, certificate, privateKey]);
     const known = this.#origins.get(key);
     if (known !== undefined) return known;
-    const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], connections: new Set(), size: 0 };
+    const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], connections: new Set() };
     this.#origins.set(key, origin);
     return origin;
   }
 
   #open(origin: Origin): PooledConnection {
-    origin.size += 1;
     const connection = new PooledConnection(this, origin);
     origin.connections.add(connection);
     return connection;
