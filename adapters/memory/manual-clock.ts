@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate } from 'node:timers';
 import { checkArgument } from '../../src/options/check-options.js';
 import { instant } from '../../src/options/option-kinds.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
-import { hop, othersAreQueued } from './event-loop.js';
 import { type Sleeper, type SleeperQueue, sleeperQueue } from './sleeper-queue.js';
 
 /** A clock that moves only when a test advances it. */
@@ -286,4 +286,30 @@ function holdingPort<P extends object>(
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/**
+ * Calls of `setImmediate` queued by clocks of this module. Several clocks may wait at once; their calls do not count as work
+ * for each other.
+ */
+let ownHops = 0;
+
+/** Number of rounds to wait where the queue of the event loop cannot be inspected. */
+const blindRounds = 16;
+
+/** Calls back after one turn of the event loop: after what is queued now, and after all promise callbacks. */
+function hop(callback: () => void): void {
+  ownHops += 1;
+  setImmediate(() => {
+    ownHops -= 1;
+    callback();
+  });
+}
+
+/** Whether a `setImmediate` of other code is still queued. */
+function othersAreQueued(round: number): boolean {
+  if (typeof process.getActiveResourcesInfo !== 'function') return round < blindRounds;
+  let queued = 0;
+  for (const resource of process.getActiveResourcesInfo()) if (resource === 'Immediate') queued += 1;
+  return queued > ownHops;
 }

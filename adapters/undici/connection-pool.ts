@@ -18,37 +18,8 @@ export interface PooledExchange {
   /** The head of its answer has arrived; interim answers do not count. */
   readonly answered: boolean;
   /** It is dispatched on this connection, which its handler then releases or discards. */
-  begin(connection: Connection): Dispatcher.DispatchHandler;
+  begin(connection: PooledConnection): Dispatcher.DispatchHandler;
   fail(fault: Fault): void;
-}
-
-/** One socket and its client. When the server closes an idle socket, the connection is removed. */
-export interface Connection {
-  /** The number of answers received on this socket. If there are any, the server may have closed it since. */
-  served: number;
-  /** The address reached; null while there is no socket. */
-  address: string | null;
-  /** Whether the socket is connected. */
-  readonly stands: boolean;
-  /**
-   * The error of the socket. A TLS alert arrives before the end of the socket, and the client then reports only that the other side has
-   * closed.
-   */
-  readonly socketError: Error | null;
-  /** The answer is complete: the next exchange may use the connection. */
-  release(): void;
-  /** Closes it in any state; the given exchange, if any, gets a new connection instead. */
-  discard(replacement?: PooledExchange): void;
-}
-
-export interface ConnectionPool {
-  /** Gives the exchange a connection now, or when one is free. */
-  enter(exchange: PooledExchange): void;
-  /**
-   * Closes idle connections, and the others when their exchanges end. Exchanges that have no connection after a second end without one: nothing
-   * of them was sent, and unresolvable names would delay the end.
-   */
-  close(): Promise<void>;
 }
 
 export interface PoolSettings {
@@ -67,7 +38,6 @@ interface Origin {
   readonly waiting: PooledExchange[];
   /** All connections. */
   readonly connections: Set<PooledConnection>;
-  size: number;
 }
 
 /** The parser's limit for the headers of one answer; the caller keeps fewer of them. */
@@ -78,11 +48,7 @@ const parsedHeaderBytes = 65_536;
  * socket, which a pool of undici does not report: for a connect deadline for each request, the address that was reached, and
  * whether a socket that was reset had been used before. An origin without connections uses no memory.
  */
-export function connectionPool(settings: PoolSettings): ConnectionPool {
-  return new Pool(settings);
-}
-
-class Pool implements ConnectionPool {
+export class ConnectionPool {
   readonly settings: PoolSettings;
   closed = false;
   readonly #origins = new Map<string, Origin>();
@@ -92,14 +58,19 @@ class Pool implements ConnectionPool {
     this.settings = settings;
   }
 
+  /** Gives the exchange a connection now, or when one is free. */
   enter(exchange: PooledExchange): void {
     const origin = this.#originOf(exchange);
     const idle = origin.idle.pop();
     if (idle !== undefined) idle.dispatch(exchange);
-    else if (origin.size < this.settings.socketsPerOrigin) this.#open(origin).dispatch(exchange);
+    else if (origin.connections.size < this.settings.socketsPerOrigin) this.#open(origin).dispatch(exchange);
     else origin.waiting.push(exchange);
   }
 
+  /**
+   * Closes idle connections, and the others when their exchanges end. Exchanges that have no connection after a second end without one: nothing
+   * of them was sent, and unresolvable names would delay the end.
+   */
   close(): Promise<void> {
     this.closed = true;
     for (const origin of [...this.#origins.values()]) for (const connection of [...origin.idle]) connection.discard();
@@ -123,10 +94,9 @@ class Pool implements ConnectionPool {
 
   /** A connection of the origin was closed; waiting exchanges get a new one, the replaced exchange first. */
   left(origin: Origin, replacement: PooledExchange | undefined): void {
-    origin.size -= 1;
     const next = replacement ?? nextOf(origin);
     if (next !== undefined) this.#open(origin).dispatch(next);
-    if (origin.size === 0) this.#origins.delete(origin.key);
+    if (origin.connections.size === 0) this.#origins.delete(origin.key);
     if (this.#origins.size === 0) this.#onEmpty?.();
   }
 
@@ -139,13 +109,12 @@ class Pool implements ConnectionPool {
     const key = clientCertificate === null ? name : JSON.stringify([name, certificate, privateKey]);
     const known = this.#origins.get(key);
     if (known !== undefined) return known;
-    const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], connections: new Set(), size: 0 };
+    const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], connections: new Set() };
     this.#origins.set(key, origin);
     return origin;
   }
 
   #open(origin: Origin): PooledConnection {
-    origin.size += 1;
     const connection = new PooledConnection(this, origin);
     origin.connections.add(connection);
     return connection;
@@ -163,11 +132,18 @@ function nextOf(origin: Origin): PooledExchange | undefined {
   return next;
 }
 
-class PooledConnection implements Connection {
+/** One socket and its client. When the server closes an idle socket, the connection is removed. */
+export class PooledConnection {
+  /** The number of answers received on this socket. If there are any, the server may have closed it since. */
   served = 0;
+  /** The address reached; null while there is no socket. */
   address: string | null = null;
+  /**
+   * The error of the socket. A TLS alert arrives before the end of the socket, and the client then reports only that the other side has
+   * closed.
+   */
   socketError: Error | null = null;
-  readonly #pool: Pool;
+  readonly #pool: ConnectionPool;
   readonly #origin: Origin;
   readonly #client: Client;
   /** The exchange that uses it now. */
@@ -175,7 +151,7 @@ class PooledConnection implements Connection {
   #closeSocket: (() => void) | null = null;
   #discarded = false;
 
-  constructor(pool: Pool, origin: Origin) {
+  constructor(pool: ConnectionPool, origin: Origin) {
     this.#pool = pool;
     this.#origin = origin;
     const { makeClient, keepAlive } = pool.settings;
@@ -198,6 +174,7 @@ class PooledConnection implements Connection {
     emitter.on('error', () => this.discard());
   }
 
+  /** Whether the socket is connected. */
   get stands(): boolean {
     return this.address !== null;
   }
@@ -207,6 +184,7 @@ class PooledConnection implements Connection {
     this.#client.dispatch(next.options, next.begin(this));
   }
 
+  /** The answer is complete: the next exchange may use the connection. */
   release(): void {
     this.#exchange = null;
     this.served += 1;
@@ -220,6 +198,7 @@ class PooledConnection implements Connection {
     if (!this.stands) this.#exchange?.fail(notConnected);
   }
 
+  /** Closes it in any state; the given exchange, if any, gets a new connection instead. */
   discard(replacement?: PooledExchange): void {
     if (this.#discarded) return;
     this.#discarded = true;

@@ -1,3 +1,6 @@
+import type { Fault } from './delivery-fault.js';
+import type { OutboundGuard } from './outbound-guard.js';
+
 /** The parts of a URL that sending needs. */
 export interface DeliveryUrl {
   readonly url: URL;
@@ -10,10 +13,32 @@ export interface DeliveryUrl {
   readonly label: string;
 }
 
-const longestUrl = 8192;
+interface DestinationRules {
+  readonly guard: OutboundGuard;
+  readonly httpsOnly?: boolean | undefined;
+  readonly forbiddenPorts?: readonly number[] | undefined;
+}
+
+export const longestUrl = 8192;
+
+/** The parts of a URL that may be requested, or why it may not, as far as this is known without resolving its name. */
+export function destinationFrom(text: string, rules: DestinationRules): DeliveryUrl | Fault {
+  const target = deliveryUrlFromText(text);
+  if (typeof target === 'string') return { type: 'invalid_url', message: target };
+  const { url, label } = target;
+  if (rules.httpsOnly === true && url.protocol !== 'https:') {
+    return { type: 'invalid_url', message: `${label}: the URL must begin with https://` };
+  }
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+  const refusal =
+    rules.forbiddenPorts?.includes(port) === true
+      ? `port ${port} is forbidden (forbiddenPorts)`
+      : rules.guard.judgeHost(url.hostname);
+  return refusal === null ? target : { type: 'address_forbidden', message: `${label}: ${refusal}` };
+}
 
 /** The parts of an absolute http: or https: URL, or the reason why it is invalid, without any part of the URL. */
-export function deliveryUrlFromText(text: string): DeliveryUrl | string {
+function deliveryUrlFromText(text: string): DeliveryUrl | string {
   if (text.length > longestUrl) return `the URL is longer than ${longestUrl} characters`;
   if (!URL.canParse(text)) return 'the URL is not an absolute URL such as https://hooks.example.net/path';
   const url = new URL(text);

@@ -9,7 +9,7 @@ import type {
 } from '../../src/ports/http-delivery.js';
 import { timerOf } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
-import type { Connection, PooledExchange } from './connection-pool.js';
+import type { PooledConnection, PooledExchange } from './connection-pool.js';
 import { type Fault, faultFromError } from './delivery-fault.js';
 import type { DeliveryUrl } from './delivery-url.js';
 import { decodedBody, encodingOf, type KeptBody, keptBody } from './response-body.js';
@@ -32,7 +32,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
   readonly options: Dispatcher.DispatchOptions;
   settled = false;
 
-  #connection: Connection | null = null;
+  #connection: PooledConnection | null = null;
   /** The address of the released connection. */
   #address: string | null = null;
   #begunOnUsedSocket = false;
@@ -79,7 +79,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
     return this.#headersAt !== null;
   }
 
-  begin(connection: Connection): this {
+  begin(connection: PooledConnection): this {
     this.#connection = connection;
     return this;
   }

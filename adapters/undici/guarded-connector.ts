@@ -12,8 +12,8 @@ import { type Milliseconds, timerOf } from '../../src/shared/duration.js';
 import { faultError, faultFromError, type Phase } from './delivery-fault.js';
 import { nameResolver, type Resolver } from './name-resolver.js';
 import { bareHost, type OutboundGuard } from './outbound-guard.js';
-import { type OutboundProxy, openTunnel } from './outbound-proxy.js';
-import type { ResolvedAddress } from './resolved-address.js';
+import { type OutboundProxy, openTunnel, outboundProxy, type ProxySettings } from './outbound-proxy.js';
+import type { ResolvedAddress } from './resolver-configuration.js';
 
 export interface ConnectTarget {
   readonly protocol: string;
@@ -43,11 +43,11 @@ export type GuardedConnector = (
 interface ConnectorSettings {
   readonly guard: OutboundGuard;
   /** Authorities (PEM) trusted beside the usual ones. */
-  readonly ca?: readonly string[];
-  /** DNS queries of this process when absent. */
-  readonly resolve?: Resolver;
+  readonly ca?: string | readonly string[] | undefined;
+  /** `nameResolver()` when absent. */
+  readonly lookup?: Resolver | undefined;
   /** The proxy for connections; direct when absent. */
-  readonly proxy?: OutboundProxy;
+  readonly proxy?: ProxySettings | undefined;
 }
 
 /**
@@ -62,9 +62,9 @@ const attemptTimeout: Milliseconds = 1500;
  * name therefore cannot change between check and use.
  */
 export function guardedConnector(settings: ConnectorSettings): GuardedConnector {
-  const { guard, proxy } = settings;
-  const resolve = settings.resolve ?? nameResolver();
-  const contexts = secureContexts((settings.ca ?? []).map(checkedAuthorities));
+  const { guard, ca = [], lookup = nameResolver() } = settings;
+  const proxy = settings.proxy === undefined ? null : outboundProxy(settings.proxy);
+  const contexts = secureContexts((typeof ca === 'string' ? [ca] : ca).map(checkedAuthorities));
 
   return (target, options, done) => {
     const refusal = guard.judgeHost(target.hostname);
@@ -79,7 +79,7 @@ export function guardedConnector(settings: ConnectorSettings): GuardedConnector 
     }
     const ending = new AbortController();
     const attempt: Attempt = { guard, target, options, signal: ending.signal, context };
-    if (!proxy?.serves(target.hostname)) return settle(attempt, directly(attempt, resolve), ending, done);
+    if (!proxy?.serves(target.hostname)) return settle(attempt, directly(attempt, lookup), ending, done);
     const proxyContext = proxy.secure ? contexts(null) : null;
     if (proxyContext instanceof Error) {
       process.nextTick(done, proxyContext, null);

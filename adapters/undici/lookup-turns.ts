@@ -14,61 +14,58 @@ interface LookupTurns {
 
 interface Waiting {
   readonly partition: string;
-  readonly begin: () => void;
+  begin(): void;
 }
 
 /** So a partition with unresolvable names delays only its own look-ups. */
 export function lookupTurns({ perPartition, all }: LookupLimits = { perPartition: 8, all: 128 }): LookupTurns {
   const running = new Map<string, number>();
   let total = 0;
-  let waiting: Waiting[] = [];
+  const waiting = new Set<Waiting>();
 
   const mayBegin = (partition: string): boolean => {
     const own = running.get(partition) ?? 0;
     return own === 0 || (own < perPartition && total < all);
   };
-  const begin = (partition: string): void => {
+  const begin = (partition: string): (() => void) => {
     running.set(partition, (running.get(partition) ?? 0) + 1);
     total += 1;
-  };
-  const end = (partition: string): void => {
-    const left = (running.get(partition) ?? 1) - 1;
-    if (left > 0) running.set(partition, left);
-    else running.delete(partition);
-    total -= 1;
-    for (const next of [...waiting]) {
-      if (!mayBegin(next.partition)) continue;
-      waiting = waiting.filter((each) => each !== next);
-      next.begin();
-    }
-  };
-  const turnOf = (partition: string): (() => void) => {
-    begin(partition);
     let ended = false;
     return () => {
       if (!ended) end(partition);
       ended = true;
     };
   };
+  const end = (partition: string): void => {
+    const left = (running.get(partition) ?? 1) - 1;
+    if (left > 0) running.set(partition, left);
+    else running.delete(partition);
+    total -= 1;
+    for (const next of waiting) if (mayBegin(next.partition)) next.begin();
+  };
 
   return {
     enter: (partition, signal) => {
       if (signal.aborted) return Promise.reject(signal.reason);
-      if (mayBegin(partition)) return Promise.resolve(turnOf(partition));
+      if (mayBegin(partition)) return Promise.resolve(begin(partition));
       return new Promise((resolve, reject) => {
+        const leave = (): void => {
+          waiting.delete(entry);
+          signal.removeEventListener('abort', giveUp);
+        };
         const entry: Waiting = {
           partition,
           begin: () => {
-            signal.removeEventListener('abort', giveUp);
-            resolve(turnOf(partition));
+            leave();
+            resolve(begin(partition));
           },
         };
         const giveUp = (): void => {
-          waiting = waiting.filter((each) => each !== entry);
+          leave();
           reject(signal.reason);
         };
         signal.addEventListener('abort', giveUp, { once: true });
-        waiting.push(entry);
+        waiting.add(entry);
       });
     },
   };

@@ -1,9 +1,14 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
 import type { Milliseconds } from '../../src/shared/duration.js';
-import { type HostsFile, hostsFile } from './hosts-file.js';
 import { type LookupLimits, lookupTurns } from './lookup-turns.js';
-import type { ResolvedAddress } from './resolved-address.js';
-import { candidatesFor, hostSearchList, type SearchList } from './search-list.js';
+import {
+  candidatesFor,
+  type HostsFile,
+  hostSearchList,
+  hostsFile,
+  type ResolvedAddress,
+  type SearchList,
+} from './resolver-configuration.js';
 
 /** The owner and the cancellation of a look-up. */
 export interface ResolveOptions {
@@ -39,9 +44,9 @@ interface Remembered {
 
 /**
  * Looks names up by DNS queries of this process (the host's name servers and search list, after the host's hosts file), and not
- * by the operating system's function, which cannot be cancelled and occupies one of the few threads of the process: names that
- * no server answers for would block all other look-ups and file system calls. A look-up ends with its signal, look-ups of one
- * partition are limited, and answers are cached for their time to live, half a minute at most.
+ * by the operating system's function, which cannot be cancelled and of which a process runs two at once: names that no server
+ * answers for would delay all other look-ups. A look-up ends with its signal, look-ups of one partition are limited, and answers
+ * are cached for their time to live, half a minute at most.
  */
 export function nameResolver(settings: NameResolverSettings = {}): Resolver {
   const hosts = settings.hosts ?? hostsFile();

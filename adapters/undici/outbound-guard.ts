@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { remembered } from '../../src/shared/remembered.js';
 import {
   type Address,
   type AddressRange,
@@ -26,8 +27,6 @@ export interface OutboundGuard {
   /** Whether the host application has listed a range that contains the address. */
   isListed(address: string): boolean;
 }
-
-const mostVerdicts = 1000;
 
 const defaultHint =
   'list the network under allow.cidrs or the host under allow.hosts of the delivery adapter to allow it';
@@ -58,17 +57,11 @@ export function outboundGuard(allow: AllowedDestinations = {}, hint: string = de
     ranges.some((range) => isInRange(address, range) || isInRange(reachedAddress(address), range));
 
   // The rules never change, and the same few addresses are used repeatedly.
-  const verdicts = new Map<string, string | null>();
-  const verdictOf = (text: string): string | null => {
-    const known = verdicts.get(text);
-    if (known !== undefined) return known;
+  const verdictOf = remembered((text): string | null => {
     const address = addressFromText(text);
-    const reason = address === null ? 'an invalid address' : nonPublicReason(address);
-    const verdict = address !== null && isAllowedAddress(address) ? null : reason;
-    if (verdicts.size >= mostVerdicts) verdicts.clear();
-    verdicts.set(text, verdict);
-    return verdict;
-  };
+    if (address === null) return 'an invalid address';
+    return isAllowedAddress(address) ? null : nonPublicReason(address);
+  }, 1000);
 
   const judge = (host: string, text: string): string | null => {
     const verdict = verdictOf(text);

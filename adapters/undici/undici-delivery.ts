@@ -4,15 +4,16 @@ import { amount, callable, optional } from '../../src/options/option-kinds.js';
 import type { DeliveryRequest, HttpDelivery } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
+import { remembered } from '../../src/shared/remembered.js';
 import { connectionTable } from './connection-options.js';
-import { type ConnectionPool, connectionPool, type PoolSettings } from './connection-pool.js';
+import { ConnectionPool, type PoolSettings } from './connection-pool.js';
 import type { FaultType } from './delivery-fault.js';
-import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
+import { destinationFrom, longestUrl } from './delivery-url.js';
 import { Exchange, type Outcome } from './exchange.js';
-import { type GuardedConnector, guardedConnector } from './guarded-connector.js';
+import { guardedConnector } from './guarded-connector.js';
 import type { Resolver } from './name-resolver.js';
-import { type AllowedDestinations, type OutboundGuard, outboundGuard } from './outbound-guard.js';
-import { outboundProxy, type ProxySettings } from './outbound-proxy.js';
+import { type AllowedDestinations, outboundGuard } from './outbound-guard.js';
+import type { ProxySettings } from './outbound-proxy.js';
 
 /** The allowed destinations, and the connection options. */
 export interface UndiciDeliverySettings {
@@ -41,23 +42,12 @@ export interface UndiciDeliverySettings {
   readonly now?: () => Instant;
 }
 
-interface Refusal {
-  readonly type: FaultType;
-  readonly message: string;
-}
-
-type Destination =
-  | { readonly target: DeliveryUrl; readonly refusal: null }
-  | { readonly target: null; readonly refusal: Refusal };
-
 const settingTable: OptionTable<UndiciDeliverySettings> = {
   ...connectionTable,
   socketsPerHost: optional(amount),
   keepAlive: optional(amount),
   now: optional(callable),
 };
-
-const mostDestinations = 1000;
 
 /**
  * Delivery over undici 7, which is loaded at the first request. The outbound guard checks every connection when it is made,
@@ -68,16 +58,18 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
   checkOptions('undiciDelivery', settings, settingTable);
   const limits = checkedLimits(settings);
   const guard = outboundGuard(settings.allow, settings.hint);
-  const destinationOf = destinationsJudgedBy(settings, guard);
+  const rules = { ...settings, guard };
+  // Destinations are used many times.
+  const destinationOf = remembered((text) => destinationFrom(text, rules), 1000, longestUrl);
   const now = settings.now ?? Date.now;
-  const connector = connectorOf(settings, guard);
+  const connector = guardedConnector(rules);
   let pool: ConnectionPool | null = null;
   let loading: Promise<ConnectionPool> | null = null;
   let closed = false;
 
   const load = async (): Promise<ConnectionPool> => {
     const { Client } = await import('undici');
-    pool = connectionPool({ makeClient: (origin, options) => new Client(origin, options), connector, ...limits });
+    pool = new ConnectionPool({ makeClient: (origin, options) => new Client(origin, options), connector, ...limits });
     return pool;
   };
 
@@ -86,9 +78,9 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
     const refuse = (type: FaultType, message: string): void => {
       settle(err({ type, message, address: null, timing: { startedAt, headersAfter: null, total: 0 } }));
     };
-    const { target, refusal } = destinationOf(request.url);
-    if (target === null) {
-      refuse(refusal.type, refusal.message);
+    const target = destinationOf(request.url);
+    if ('type' in target) {
+      refuse(target.type, target.message);
       return;
     }
     if (closed || request.signal?.aborted === true) {
@@ -112,8 +104,8 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
   return {
     send: (request) => new ResultAsync(new Promise<Outcome>((settle) => begin(request, settle))),
     check: (text) => {
-      const { target, refusal } = destinationOf(text);
-      return target === null ? { allowed: false, message: refusal.message } : { allowed: true };
+      const target = destinationOf(text);
+      return 'type' in target ? { allowed: false, message: target.message } : { allowed: true };
     },
     close: async () => {
       closed = true;
@@ -133,50 +125,4 @@ function checkedLimits({
   }
   if (!(keepAlive >= 1)) throw new TypeError(`keepAlive is ${keepAlive}, but must be at least 1 ms`);
   return { socketsPerOrigin: socketsPerHost, keepAlive };
-}
-
-function connectorOf({ ca, lookup, proxy }: UndiciDeliverySettings, guard: OutboundGuard): GuardedConnector {
-  return guardedConnector({
-    guard,
-    ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? [ca] : ca }),
-    ...(lookup === undefined ? {} : { resolve: lookup }),
-    ...(proxy === undefined ? {} : { proxy: outboundProxy(proxy) }),
-  });
-}
-
-/** Caches the checks of a URL alone, because destinations are used many times. */
-function destinationsJudgedBy(settings: UndiciDeliverySettings, guard: OutboundGuard): (text: string) => Destination {
-  const forbiddenPorts = new Set(settings.forbiddenPorts ?? []);
-
-  const refusalOf = (target: DeliveryUrl): Refusal | null => {
-    if (settings.httpsOnly === true && target.url.protocol !== 'https:') {
-      return { type: 'invalid_url', message: 'the URL must begin with https://' };
-    }
-    if (forbiddenPorts.size > 0) {
-      const port = Number(target.url.port || (target.url.protocol === 'https:' ? 443 : 80));
-      if (forbiddenPorts.has(port))
-        return { type: 'address_forbidden', message: `port ${port} is forbidden (forbiddenPorts)` };
-    }
-    const message = guard.judgeHost(target.url.hostname);
-    return message === null ? null : { type: 'address_forbidden', message };
-  };
-
-  const destinations = new Map<string, Destination>();
-  return (text) => {
-    const known = destinations.get(text);
-    if (known !== undefined) return known;
-    const target = deliveryUrlFromText(text);
-    const destination: Destination =
-      typeof target === 'string'
-        ? { target: null, refusal: { type: 'invalid_url', message: target } }
-        : judged(target, refusalOf(target));
-    if (destinations.size >= mostDestinations) destinations.clear();
-    destinations.set(text, destination);
-    return destination;
-  };
-}
-
-function judged(target: DeliveryUrl, refusal: Refusal | null): Destination {
-  if (refusal === null) return { target, refusal };
-  return { target: null, refusal: { type: refusal.type, message: `${target.label}: ${refusal.message}` } };
 }

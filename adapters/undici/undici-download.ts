@@ -6,11 +6,10 @@ import type { Download, DownloadError, DownloadRequest } from '../../src/ports/d
 import { timerOf } from '../../src/shared/duration.js';
 import { heldSignal } from '../../src/shared/held-signal.js';
 import { connectionTable } from './connection-options.js';
-import { faultError, faultFromError } from './delivery-fault.js';
-import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
+import { type Fault, faultError, faultFromError } from './delivery-fault.js';
+import { type DeliveryUrl, destinationFrom } from './delivery-url.js';
 import { type GuardedConnector, guardedConnector } from './guarded-connector.js';
 import { outboundGuard } from './outbound-guard.js';
-import { outboundProxy } from './outbound-proxy.js';
 import type { UndiciDeliverySettings } from './undici-delivery.js';
 
 /** The allowed sources of downloads, and the connection options. */
@@ -28,20 +27,16 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  */
 export function undiciDownload(settings: UndiciDownloadSettings = {}): Download {
   checkOptions('undiciDownload', settings, connectionTable);
-  const { allow, hint, ca, lookup, proxy } = settings;
-  const connector = guardedConnector({
-    guard: outboundGuard(allow, hint),
-    ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? [ca] : ca }),
-    ...(lookup === undefined ? {} : { resolve: lookup }),
-    ...(proxy === undefined ? {} : { proxy: outboundProxy(proxy) }),
-  });
+  const rules = { ...settings, guard: outboundGuard(settings.allow, settings.hint) };
+  const connector = guardedConnector(rules);
+  const destinationOf = (url: string): DeliveryUrl | Fault => destinationFrom(url, rules);
   return {
-    fetch: (request, take) => new ResultAsync(fetchFile({ settings, connector, request, take })),
+    fetch: (request, take) => new ResultAsync(fetchFile({ destinationOf, connector, request, take })),
   };
 }
 
 interface Fetching {
-  readonly settings: UndiciDownloadSettings;
+  readonly destinationOf: (url: string) => DeliveryUrl | Fault;
   readonly connector: GuardedConnector;
   readonly request: DownloadRequest;
   readonly take: (bytes: Uint8Array) => Promise<void>;
@@ -56,33 +51,29 @@ async function fetchFile(fetching: Fetching): Promise<Result<number, DownloadErr
     heldSignal(request.signal),
     heldSignal(AbortSignal.timeout(timerOf(request.totalTimeout))),
   ]);
-  let target = destination(request.url, fetching.settings);
-  const first = typeof target === 'string' ? '' : target.origin;
+  let target = fetching.destinationOf(request.url);
+  const first = 'type' in target ? '' : target.origin;
   for (let redirected = 0; redirected <= mostRedirects; redirected += 1) {
-    if (typeof target === 'string') return failed(target, true);
+    if ('type' in target) return failed(target.message, true);
     const hop = await oneHop(fetching, target, target.origin === first ? request.headers : {}, deadline);
     if (hop.isErr()) return err(hop.error);
     if ('bytes' in hop.value) return ok(hop.value.bytes);
-    const next: DeliveryUrl | string = nextTarget(target, hop.value.location, fetching.settings);
+    const next = nextTarget(target, hop.value.location, fetching.destinationOf);
     target = next;
   }
   return failed(`more than ${mostRedirects} redirects`, false);
 }
 
-function nextTarget(from: DeliveryUrl, location: string, settings: UndiciDownloadSettings): DeliveryUrl | string {
-  if (!URL.canParse(location, from.url.href)) return `${from.label}: the redirect has an invalid URL`;
-  const next = destination(new URL(location, from.url).href, settings);
-  const isDowngrade = from.url.protocol === 'https:' && typeof next !== 'string' && next.url.protocol === 'http:';
-  return isDowngrade ? `${from.label}: a redirect from https: to http: is not followed` : next;
-}
-
-function destination(text: string, settings: UndiciDownloadSettings): DeliveryUrl | string {
-  const target = deliveryUrlFromText(text);
-  if (typeof target === 'string') return target;
-  const { protocol, port } = target.url;
-  if (settings.httpsOnly === true && protocol !== 'https:') return 'the URL must begin with https://';
-  const number = Number(port || (protocol === 'https:' ? 443 : 80));
-  return settings.forbiddenPorts?.includes(number) === true ? `port ${number} is forbidden (forbiddenPorts)` : target;
+function nextTarget(
+  from: DeliveryUrl,
+  location: string,
+  destinationOf: Fetching['destinationOf'],
+): DeliveryUrl | Fault {
+  const invalid = (message: string): Fault => ({ type: 'invalid_url', message: `${from.label}: ${message}` });
+  if (!URL.canParse(location, from.url.href)) return invalid('the redirect has an invalid URL');
+  const next = destinationOf(new URL(location, from.url).href);
+  const isDowngrade = from.url.protocol === 'https:' && !('type' in next) && next.url.protocol === 'http:';
+  return isDowngrade ? invalid('a redirect from https: to http: is not followed') : next;
 }
 
 /** One request on a separate connection, which is closed whatever happens. */

@@ -7,7 +7,7 @@ import {
   type OutboundGuard,
   outboundGuard,
 } from '../../../adapters/undici/outbound-guard.js';
-import type { ResolvedAddress } from '../../../adapters/undici/resolved-address.js';
+import type { ResolvedAddress } from '../../../adapters/undici/resolver-configuration.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 
 let receiver: Receiver | null = null;
@@ -23,7 +23,7 @@ function outcomeOf(
   const resolve = async (): Promise<readonly ResolvedAddress[]> => addresses;
   return new Promise((done) => {
     const options = { timeout: 60_000, partition: '', clientCertificate: null };
-    guardedConnector({ guard, resolve })(target, options, (error, socket) => done({ error, socket }));
+    guardedConnector({ guard, lookup: resolve })(target, options, (error, socket) => done({ error, socket }));
   });
 }
 

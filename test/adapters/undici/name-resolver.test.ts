@@ -3,10 +3,14 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { entriesFrom, hostsFile } from '../../../adapters/undici/hosts-file.js';
 import { lookupTurns } from '../../../adapters/undici/lookup-turns.js';
 import { type NameResolverSettings, nameResolver } from '../../../adapters/undici/name-resolver.js';
-import { candidatesFor, searchListFrom } from '../../../adapters/undici/search-list.js';
+import {
+  candidatesFor,
+  entriesFrom,
+  hostsFile,
+  searchListFrom,
+} from '../../../adapters/undici/resolver-configuration.js';
 import { type NameAnswer, type NameServer, startNameServer } from '../../support/name-server.js';
 
 let server: NameServer | undefined;

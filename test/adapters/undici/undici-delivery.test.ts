@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -274,6 +276,46 @@ describe('connections', () => {
     await Promise.all(bodies.map((body) => answered(delivery, requestTo(receiver.url, { body }))));
     expect(receiver.connections).toBe(2);
     expect(receiver.requests.map((request) => request.body).sort()).toEqual(bodies);
+  });
+
+  it('are as many as requests at once, however many follow', async () => {
+    const receiver = await receiverOf();
+    const delivery = deliveryOf();
+    const lane = async (): Promise<void> => {
+      for (let count = 0; count < 20; count += 1) await answered(delivery, requestTo(receiver.url));
+    };
+    await Promise.all(Array.from({ length: 16 }, lane));
+    expect(receiver.connections).toBeLessThanOrEqual(16);
+  });
+
+  it('are never more than asked for, also when the other end closes them and names cannot be resolved', async () => {
+    let atOnce = 0;
+    let most = 0;
+    const server = createServer((request, response) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      request.resume();
+      setTimeout(() => {
+        atOnce -= 1;
+        response.writeHead(204, { connection: 'close' }).end();
+      }, 5);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    opened.push({ close: async () => void server.close() });
+    let lookups = 0;
+    const delivery = deliveryOf({
+      socketsPerHost: 2,
+      lookup: async () => {
+        lookups += 1;
+        if (lookups % 3 === 0) throw new Error('no answer');
+        return [{ address: '127.0.0.1', family: 4 }];
+      },
+    });
+    const { port } = server.address() as AddressInfo;
+    const sent = Array.from({ length: 40 }, () => delivery.send(requestTo(`http://a.example:${port}/`)));
+    const outcomes = await Promise.all(sent);
+    expect(outcomes.filter((outcome) => outcome.isOk()).length).toBeGreaterThan(20);
+    expect(most).toBe(2);
   });
 
   it('waiting for one counts into the total, not into the connect timeout', async () => {

@@ -33,7 +33,7 @@ export async function deliverGuard(slices = 12, connectionsPerSlice = 250): Prom
     });
     const resolve = async (): Promise<{ address: string; family: 4 }[]> => [{ address: '127.0.0.1', family: 4 }];
     const slice = (guard: OutboundGuard): Promise<number> => {
-      const connect = guardedConnector({ guard, resolve });
+      const connect = guardedConnector({ guard, lookup: resolve });
       return processorTime(connectionsPerSlice, () => connected(connect, port));
     };
     const guarded = outboundGuard({ cidrs: ['10.0.0.0/8', '127.0.0.0/8'] });
