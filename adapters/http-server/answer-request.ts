@@ -1,5 +1,5 @@
 import { err, ok } from 'neverthrow';
-import type { Engine, Principal, StorageError } from '../../src/index.js';
+import { callerWithin, type Engine, type Principal, type StorageError } from '../../src/index.js';
 import type { Locate, Located } from './calls/locate.js';
 import type { Query } from './calls/query.js';
 import { jsonResponse, textResponse } from './calls/responses.js';
@@ -11,9 +11,8 @@ import type { HeaderNames } from './edge/header-names.js';
 import { claimantOf, type HeldBody, type HeldPlace, type Shares } from './edge/shares.js';
 import { placeOf } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
-import { withinTrace } from './edge/within-trace.js';
 import { type InterfaceErrors, isBusyStore } from './errors/interface-errors.js';
-import type { HttpRequest, HttpResponse } from './http-message.js';
+import { type HttpRequest, type HttpResponse, headerValue } from './http-message.js';
 import type { Handshakes } from './sockets/handshakes.js';
 
 /** The parts of a handler. */
@@ -200,4 +199,50 @@ function openServerAnswer(method: string, path: string, names: HeaderNames): Htt
   const response = jsonResponse(200, token);
   response.headers.push(names.index, '0', names.lastContact, '0', names.knownLeader, 'true');
   return response;
+}
+
+interface TracedRequest {
+  readonly engine: Engine;
+  readonly request: HttpRequest;
+  /** Pattern of the path. */
+  readonly route: string;
+  readonly caller: Principal;
+}
+
+/**
+ * Answers within the trace of the request's `traceparent` header and, if a tracer is set, in a new span, so that everything the
+ * call causes has it as parent. An invalid `traceparent` is ignored by the engine and by the tracer.
+ */
+function withinTrace(
+  traced: TracedRequest,
+  answer: (caller: Principal) => HttpResponse | Promise<HttpResponse>,
+): HttpResponse | Promise<HttpResponse> {
+  const parent = headerValue(traced.request, 'traceparent');
+  const { tracer } = traced.engine;
+  return tracer === undefined ? answer(within(traced.caller, parent)) : recorded(traced, tracer, parent, answer);
+}
+
+async function recorded(
+  { request, route, caller }: TracedRequest,
+  tracer: NonNullable<Engine['tracer']>,
+  parent: string | undefined,
+  answer: (caller: Principal) => HttpResponse | Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  const { method } = request;
+  const attributes = { 'http.request.method': method, 'http.route': route };
+  const span = tracer.begin({ name: `${method} ${route}`, kind: 'server', parent, attributes });
+  try {
+    const response = await answer(within(caller, span.traceparent ?? parent));
+    const { status } = response;
+    const answered = { attributes: { 'http.response.status_code': status } };
+    span.end(status >= 500 ? { ...answered, failure: `status ${status}` } : answered);
+    return response;
+  } catch (thrown) {
+    span.end({ failure: 'the request failed' });
+    throw thrown;
+  }
+}
+
+function within(caller: Principal, traceparent: string | undefined): Principal {
+  return traceparent === undefined ? caller : callerWithin(caller, traceparent);
 }

@@ -5,7 +5,7 @@ import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import { cleanTraceparent } from '../metrics/traceparent.js';
 import type { Delivery } from '../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../notifications/events/event.js';
-import type { Ids } from '../ports/ids.js';
+import type { IdKind, Ids } from '../ports/ids.js';
 import type { StorageError, WriteView, Written } from '../ports/storage.js';
 import { type Evaluation, evaluations } from '../scheduler/evaluation.js';
 import type { Steps } from '../scheduler/steps.js';
@@ -18,12 +18,11 @@ import { rehearsalOver } from '../storage/views.js';
 import { addDelivery } from './books/delivery-rows.js';
 import { type AcceptedWrite, OtherChanges } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
-import { GeneratedValues } from './context/generated-values.js';
 import type { Sightings } from './context/sightings.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
 import { sightingsOf } from './context/store-clock.js';
 import type { EngineEvents } from './events.js';
-import { newChangeSet, notice, react } from './reactions/index.js';
+import { ChangeSet } from './reactions/index.js';
 import { NotedView } from './waiting/watched-rows.js';
 import type { Transaction } from './write-transaction.js';
 
@@ -166,7 +165,7 @@ type Fact = {
 
 class CommitTransaction extends ViewOver implements Transaction {
   readonly facts: Fact[] = [];
-  readonly #changes = newChangeSet();
+  readonly #changes = new ChangeSet();
   #isReacting = false;
   /** The part of the delivery loop in this write; none when it is rehearsed, or when there is no loop. */
   accepting: (() => AcceptedWrite | undefined) | undefined;
@@ -254,12 +253,12 @@ class CommitTransaction extends ViewOver implements Transaction {
   /** Applies what follows from all changes, at the end of the work. */
   follow(): void {
     this.#react();
-    notice(this, this.#changes);
+    this.#changes.notice(this);
   }
 
   #react(): void {
     this.#isReacting = true;
-    react(this, this.#changes);
+    this.#changes.react(this);
     this.#isReacting = false;
   }
 
@@ -290,5 +289,51 @@ class CommitTransaction extends ViewOver implements Transaction {
     const part = new kind(this);
     this.#parts.push(part);
     return part;
+  }
+}
+
+/** The generated values of a commit, time and identifiers, in the order in which its work asks for them: every run gets the same ones. */
+class GeneratedValues implements Ids {
+  readonly #context: Pick<EngineContext, 'clock' | 'ids'>;
+  readonly #generated = new Map<IdKind, string[]>();
+  readonly #taken = new Map<IdKind, number>();
+  readonly #fractions: number[] = [];
+  #fractionsTaken = 0;
+  #time: { readonly now: Instant; readonly monotonic: Milliseconds } | undefined;
+
+  constructor(context: Pick<EngineContext, 'clock' | 'ids'>) {
+    this.#context = context;
+  }
+
+  /** Begins another run. */
+  again(): this {
+    this.#taken.clear();
+    this.#fractionsTaken = 0;
+    return this;
+  }
+
+  get time(): { readonly now: Instant; readonly monotonic: Milliseconds } {
+    const { clock } = this.#context;
+    this.#time ??= { now: clock.now(), monotonic: clock.monotonic() };
+    return this.#time;
+  }
+
+  next(kind: IdKind): string {
+    const position = this.#taken.get(kind) ?? 0;
+    this.#taken.set(kind, position + 1);
+    let values = this.#generated.get(kind);
+    if (values === undefined) {
+      values = [];
+      this.#generated.set(kind, values);
+    }
+    values[position] ??= this.#context.ids.next(kind);
+    return values[position];
+  }
+
+  fraction(): number {
+    const position = this.#fractionsTaken;
+    this.#fractionsTaken += 1;
+    this.#fractions[position] ??= this.#context.ids.fraction();
+    return this.#fractions[position];
   }
 }

@@ -13,11 +13,11 @@ import {
   runMessage,
   workspaceOfRun,
 } from '../../jobs/runs/run-events.js';
-import { outcomeWords, runOutcome } from '../../jobs/runs/run-outcome.js';
+import { allocationOutcome, outcomeWords, runOutcome } from '../../jobs/runs/run-outcome.js';
 import { jobSummaries } from '../../jobs/status/job-summary-record.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/links.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { defaultSettings } from '../../settings.js';
 import { isoFromInstant } from '../../shared/instant.js';
@@ -27,7 +27,6 @@ import { publishNotificationEvent } from '../books/publish-notification-event.js
 import type { Transaction } from '../write-transaction.js';
 import { isRegistered, type TouchedJob, touchedJobs } from './jobs.js';
 import type { Reaction } from './reaction.js';
-import { failureOf } from './run-failure.js';
 
 /** The runs of jobs that report to a workspace, and their notifications. */
 export const runsReaction: Reaction = {
@@ -215,4 +214,41 @@ function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], fail
     const { eventId, workspaceId, trigger, deliveryIds } = published.value;
     tx.emit('notification.event', { eventId, workspaceId, trigger, deliveryIds });
   }
+}
+/** The failure that ended a run: that of the first failed task of the allocation that failed last. */
+function failureOf(allocations: readonly Allocation[]): RunFailure | undefined {
+  const last = lastFailed(allocations);
+  if (last === undefined) return undefined;
+  const { task, end } = failedTaskOf(last);
+  const message = (end === undefined ? '' : messageOf(end)) || last.ClientDescription || 'failed';
+  const failure = { allocationId: last.ID, group: last.TaskGroup, task, ...exitOf(end), message };
+  const output = last.FailureOutput;
+  return output === undefined || output.task !== task ? failure : { ...failure, output: output.text };
+}
+/** The first failed task; without one, as after a timeout, the task whose output the node has sent. */
+function failedTaskOf({ TaskStates, FailureOutput }: Allocation) {
+  const [task, state] = Object.entries(TaskStates ?? {}).find(([, { Failed }]) => Failed) ?? [];
+  return { task: task ?? FailureOutput?.task ?? null, end: endOf(state?.Events ?? []) };
+}
+/** Null for a task that did not exit, or that exited without a signal. */
+function exitOf(end: TaskEvent | undefined): Pick<RunFailure, 'exitCode' | 'signal'> {
+  if (end?.Type !== 'Terminated') return { exitCode: null, signal: null };
+  return { exitCode: end.ExitCode, signal: end.Signal > 0 ? end.Signal : null };
+}
+function lastFailed(allocations: readonly Allocation[]): Allocation | undefined {
+  const failed = allocations.filter((each) => {
+    const outcome = allocationOutcome(each);
+    return outcome === 'failed' || outcome === 'timed_out' || outcome === 'lost';
+  });
+  return failed.reduce<Allocation | undefined>(
+    (latest, each) => (latest === undefined || each.ModifyIndex >= latest.ModifyIndex ? each : latest),
+    undefined,
+  );
+}
+/** The event that ended a task: its exit, or the failure to run it. */
+function endOf(events: readonly TaskEvent[]): TaskEvent | undefined {
+  return events.findLast(({ Type }) => Type === 'Terminated') ?? events.findLast(({ FailsTask }) => FailsTask);
+}
+function messageOf({ DisplayMessage, Message, DriverError, SetupError }: TaskEvent): string {
+  return [DriverError, SetupError, DisplayMessage, Message].find((text) => text !== '') ?? '';
 }

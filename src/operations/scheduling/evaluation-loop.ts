@@ -5,7 +5,8 @@ import { type BlockedPass, firstPass } from '../../scheduler/blocked/blocked-pas
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { schedulerConfigurations } from '../../scheduler/scheduler-configuration.js';
-import type { Instant } from '../../shared/instant.js';
+import type { Milliseconds } from '../../shared/duration.js';
+import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
 import { messageOf } from '../../shared/values.js';
 import { type KnownCluster, needsTurns } from '../books/scheduling/known-cluster.js';
 import { readSchedulerConfiguration } from '../books/scheduling/scheduler-configuration-rows.js';
@@ -17,7 +18,6 @@ import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import type { Transaction } from '../write-transaction.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
 import { EvaluationFailures } from './evaluation-failures.js';
-import { keepWaits, type WallOffset } from './keep-waits.js';
 import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
 import { writeInTurns } from './write-in-turns.js';
 
@@ -287,4 +287,35 @@ function nextOfNamespaces(view: ReadView, last: string): Evaluation | undefined 
     from: ['pending', `${last}\u0000`],
   });
   return next?.record;
+}
+
+/** Wall time minus monotonic time: it changes only when the wall clock is set. */
+type WallOffset = Milliseconds;
+/** Smaller changes are corrections by time synchronisation. */
+const smallestStep = 1000;
+/**
+ * A delayed evaluation waits for an interval: a delay of the reschedule policy. When the wall clock is set back it would
+ * wait longer by the size of the step, so its due time is set back, too. `before` is the offset of the previous call; undefined after a
+ * start, when the size of a step is unknown: the interval then begins again. Returns the offset for the next call.
+ *
+ * Only records written later than the current wall time are changed, so that several engines on one store change each record once.
+ */
+function keepWaits(tx: Transaction, before: WallOffset | undefined): WallOffset {
+  const offset = tx.now - tx.monotonic;
+  if (before !== undefined && offset > before - smallestStep) return offset;
+  for (const { record } of tx.list(evaluations, { index: 'due', prefix: ['waiting'] })) {
+    const written = instantFromUnixNanos(record.ModifyTime);
+    if (written <= tx.now + smallestStep) continue;
+    tx.put(evaluations, waitingFrom(tx, record, before === undefined ? tx.now - written : offset - before));
+  }
+  return offset;
+}
+
+function waitingFrom(tx: Transaction, evaluation: Evaluation, shift: Milliseconds): Evaluation {
+  return {
+    ...evaluation,
+    WaitUntil: isoFromInstant(Date.parse(evaluation.WaitUntil ?? '') + shift),
+    ModifyIndex: tx.index,
+    ModifyTime: unixNanosFromInstant(tx.now),
+  };
 }
