@@ -6,9 +6,9 @@ import type { Api } from './api/index.js';
 import type { UnknownRegion } from './jobs/errors.js';
 import { withOperations } from './load-operations.js';
 import type { AnyBinding, CallManner } from './operations/binding.js';
-import { callerAfterWaiting } from './operations/books/caller-standing.js';
-import { isOfTokenStore } from './operations/books/presented-secret.js';
 import type { EngineContext } from './operations/context/engine-context.js';
+import { callerAfterWaiting } from './operations/records/caller-standing.js';
+import { isOfTokenStore } from './operations/records/presented-secret.js';
 import { quoted } from './shared/values.js';
 
 /** Identifies a call by its area and its name there. */

@@ -15,7 +15,6 @@ import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
 import { ViewOver } from '../storage/view-over.js';
 import { rehearsalOver } from '../storage/views.js';
-import { addDelivery } from './books/delivery-rows.js';
 import { type AcceptedWrite, OtherChanges } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import type { Sightings } from './context/sightings.js';
@@ -23,6 +22,7 @@ import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
 import { sightingsOf } from './context/store-clock.js';
 import type { EngineEvents } from './events.js';
 import { ChangeSet } from './reactions/index.js';
+import { addDelivery } from './records/delivery-rows.js';
 import { NotedView } from './waiting/watched-rows.js';
 import type { Transaction } from './write-transaction.js';
 

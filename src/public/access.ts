@@ -99,7 +99,7 @@ export {
 } from '../operations/access/index.js';
 export { tokenAuthenticator } from '../operations/access/tokens/authenticate-token.js';
 export type { PermissionDenied } from '../operations/authorise.js';
-export { callerWithin } from '../operations/books/presented-secret.js';
+export { callerWithin } from '../operations/records/presented-secret.js';
 export {
   type ListVariablesInput,
   listVariables,

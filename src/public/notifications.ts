@@ -78,7 +78,6 @@ export type { DestinationHealth } from '../notifications/queue/destination-healt
 export { type WaitReason, waitReasons } from '../notifications/queue/wait-reason.js';
 export type { User } from '../notifications/user.js';
 export { type ExecutionMode, executionModes, type Workspace, type WorkspaceNames } from '../notifications/workspace.js';
-export type { PublishedEvent } from '../operations/books/publish-notification-event.js';
 export {
   type AccountView,
   type BulkRedeliveryRequest,
@@ -159,3 +158,4 @@ export {
   type WorkspaceList,
   type WorkspaceView,
 } from '../operations/notifications/index.js';
+export type { PublishedEvent } from '../operations/records/publish-notification-event.js';

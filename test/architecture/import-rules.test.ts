@@ -72,7 +72,7 @@ const commonOperations = [
   'context',
   'waiting',
   'listing',
-  'books',
+  'records',
   'reactions',
   'node-commands',
   'queue',

@@ -1,6 +1,5 @@
 import type { ConfigurationInput } from '../../notifications/configurations/configuration-input.js';
 import type { EventAttributes } from '../../notifications/events/event-attributes.js';
-import type { PublishedEvent } from '../../operations/books/publish-notification-event.js';
 import type {
   ConfigurationList,
   ConfigurationView,
@@ -10,6 +9,7 @@ import type {
   HealthView,
   Recovered,
 } from '../../operations/notifications/index.js';
+import type { PublishedEvent } from '../../operations/records/publish-notification-event.js';
 import { everybody, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';

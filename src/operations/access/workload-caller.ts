@@ -1,8 +1,8 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Principal, Workload } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
-import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readWorkload } from '../records/workload-rules.js';
 
 /**
  * The principal of a task: it may read the variables of its job, group and task, and has the rights that the policies for

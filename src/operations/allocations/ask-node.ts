@@ -16,10 +16,10 @@ import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { PermissionDenied } from '../authorise.js';
-import { type RunOfJob, readRunAnywhere } from '../books/function-jobs.js';
-import { type Permission, whileAllowed } from '../books/while-allowed.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { performOnNode } from '../node-commands/perform-on-node.js';
+import { type RunOfJob, readRunAnywhere } from '../records/function-jobs.js';
+import { type Permission, whileAllowed } from '../records/while-allowed.js';
 
 export type AllocationCommandError = CommandRefused | PermissionDenied | StorageError;
 

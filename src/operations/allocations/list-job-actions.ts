@@ -3,8 +3,8 @@ import type { Principal } from '../../access/principal.js';
 import { callerFailed } from '../../agent/link/node-command.js';
 import type { JobAction } from '../../api/calls/action-calls.js';
 import { authorise } from '../authorise.js';
-import { readShownJob } from '../books/function-jobs.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readShownJob } from '../records/function-jobs.js';
 import type { AllocationCommandError } from './ask-node.js';
 
 /** The actions of a job, in order of groups, tasks and definition. Needs `read-job`. */

@@ -9,8 +9,8 @@ import {
 } from '../../agent/link/node-command.js';
 import type { TaskAction } from '../../jobs/document/task-parts.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readAllocationJob, readJobRow } from '../records/jobs/job-rows.js';
 import { type AllocationCommandError, askNodeWhileAllowed, type Conversation, lookUpAllocation } from './ask-node.js';
 
 interface ExecInput extends Conversation {

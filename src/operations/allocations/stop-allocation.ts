@@ -6,12 +6,12 @@ import { runOfAllocationId } from '../../functions/job-projection.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { readRunAnywhere } from '../books/function-jobs.js';
-import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
-import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopRun } from '../functions/jobs-of-functions.js';
+import { readRunAnywhere } from '../records/function-jobs.js';
+import { readAllocationJob, readJobRow } from '../records/jobs/job-rows.js';
+import { newEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
 import { type AllocationCommandError, lookupFault } from './ask-node.js';
 

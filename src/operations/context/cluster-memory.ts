@@ -1,6 +1,6 @@
 import type { Result } from 'neverthrow';
 import type { StorageError } from '../../ports/storage.js';
-import type { KnownCluster } from '../books/scheduling/known-cluster.js';
+import type { KnownCluster } from '../records/scheduling/known-cluster.js';
 
 /** The engine's cache of the cluster, kept between decisions. */
 export class ClusterMemory {

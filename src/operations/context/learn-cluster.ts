@@ -1,6 +1,6 @@
 import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { StorageError } from '../../ports/storage.js';
-import { clusterInSteps } from '../books/scheduling/known-cluster.js';
+import { clusterInSteps } from '../records/scheduling/known-cluster.js';
 import type { EngineContext } from './engine-context.js';
 import { steppedWork, stepsInTurns } from './steps-in-turns.js';
 

@@ -6,9 +6,9 @@ import { type Deployment, deployments } from '../../scheduler/deployment/deploym
 import type { DeploymentError, DeploymentNotFound } from '../../scheduler/deployment/deployment-errors.js';
 import type { DeploymentEvent } from '../../scheduler/deployment/transition-deployment.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { type MovedDeployment, moveDeployment } from '../books/deployments/move-deployment.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { type MovedDeployment, moveDeployment } from '../records/deployments/move-deployment.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The deployment of an operation. */

@@ -9,13 +9,13 @@ import { progressDeadlineOf } from '../../scheduler/deployment/transition-deploy
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import { followDeployments } from '../books/deployments/follow-deployments.js';
-import { moveDeployment, type WatchedHead, watchedHead } from '../books/deployments/move-deployment.js';
-import { pagesOf } from '../books/pages.js';
-import { putHeldEvaluation, releaseEvaluation } from '../books/scheduling/held-evaluation.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+import { followDeployments } from '../records/deployments/follow-deployments.js';
+import { moveDeployment, type WatchedHead, watchedHead } from '../records/deployments/move-deployment.js';
+import { pagesOf } from '../records/pages.js';
+import { putHeldEvaluation, releaseEvaluation } from '../records/scheduling/held-evaluation.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import type { Transaction } from '../write-transaction.js';
 

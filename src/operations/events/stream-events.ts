@@ -7,9 +7,9 @@ import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } 
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { PermissionDenied } from '../authorise.js';
-import { standingOf } from '../books/caller-standing.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { eventOfNotice, keptFrom } from '../reactions/notices.js';
+import { standingOf } from '../records/caller-standing.js';
 import { untilFirst } from '../waiting/until-first.js';
 
 export interface StreamEventsInput {

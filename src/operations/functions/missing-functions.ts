@@ -5,8 +5,8 @@ import type { ReadView } from '../../ports/storage.js';
 import { processes } from '../../queue/process.js';
 import { day, hour, type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import { readFunctionJob } from '../books/function-jobs.js';
-import { removeJob } from '../books/jobs/remove-job.js';
+import { readFunctionJob } from '../records/function-jobs.js';
+import { removeJob } from '../records/jobs/remove-job.js';
 import type { Transaction } from '../write-transaction.js';
 import { collect, countsIn } from './stored-runs.js';
 

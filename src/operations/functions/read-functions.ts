@@ -32,9 +32,9 @@ import { type Page, pageInSteps, readPage, type Source, takesAll } from '../../q
 import { finish, type Steps } from '../../scheduler/steps.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { someNamespace } from '../books/namespace-rows.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { heldSource } from '../listing/keyed-source.js';
+import { someNamespace } from '../records/namespace-rows.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';

@@ -22,9 +22,9 @@ import { isSubscribed } from '../../notifications/explain.js';
 import { runUrl } from '../../notifications/payloads/links.js';
 import { workspaces } from '../../notifications/workspace.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
-import { withoutSecretsOf } from '../books/known-secrets.js';
-import { publishNotificationEvent } from '../books/publish-notification-event.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { withoutSecretsOf } from '../records/known-secrets.js';
+import { publishNotificationEvent } from '../records/publish-notification-event.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** A run, or a launch that made none, as its event names it. */

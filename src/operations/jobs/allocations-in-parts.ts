@@ -4,10 +4,10 @@ import type { JobReference } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Key } from '../../shared/table.js';
-import { allocationsAtOnce } from '../books/jobs/remove-job.js';
-import { releaseEvaluation } from '../books/scheduling/held-evaluation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { allocationsAtOnce } from '../records/jobs/remove-job.js';
+import { releaseEvaluation } from '../records/scheduling/held-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
 
 interface InParts extends Required<JobReference> {

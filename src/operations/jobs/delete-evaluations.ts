@@ -7,10 +7,10 @@ import { compileFilter } from '../../queries/filters/index.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
-import { readSchedulerConfiguration } from '../books/scheduling/scheduler-configuration-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
+import { readSchedulerConfiguration } from '../records/scheduling/scheduler-configuration-rows.js';
 import type { Transaction } from '../write-transaction.js';
 
 interface DeleteEvaluationsInput {

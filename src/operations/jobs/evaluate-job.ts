@@ -10,11 +10,11 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { refusedForFunction } from '../books/function-jobs.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
-import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { refusedForFunction } from '../records/function-jobs.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
+import { newEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
 import type { Registered } from './registration/register-job.js';
 

@@ -16,10 +16,10 @@ import {
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { refusedForFunction } from '../books/function-jobs.js';
-import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { refusedForFunction } from '../records/function-jobs.js';
+import { readJobRow, readJobVersion } from '../records/jobs/job-rows.js';
 import { authoriseVolumes } from './registration/authorise-volumes.js';
 import { type Registered, registerWithin } from './registration/register-job.js';
 

@@ -7,10 +7,10 @@ import { jobs, jobVersions } from '../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { refusedForFunction } from '../books/function-jobs.js';
-import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { refusedForFunction } from '../records/function-jobs.js';
+import { readJobRow, readJobVersion } from '../records/jobs/job-rows.js';
 
 /** The version of a job to mark as stable or not. Auto-revert uses the latest stable one. */
 export interface SetJobStabilityInput extends JobReference {

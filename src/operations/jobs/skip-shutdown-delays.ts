@@ -3,8 +3,8 @@ import type { Job } from '../../jobs/document/job.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
 import type { Transaction } from '../write-transaction.js';
 import { changeAllocationsInParts } from './allocations-in-parts.js';
 

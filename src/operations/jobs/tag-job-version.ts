@@ -8,9 +8,9 @@ import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { readJobVersions } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readJobVersions } from '../records/jobs/job-rows.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The version of a job to tag. */

@@ -8,12 +8,12 @@ import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
-import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
-import { allocationsAtOnce } from '../books/jobs/remove-job.js';
-import { pagesOf } from '../books/pages.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+import { readJobRow, readJobVersions } from '../records/jobs/job-rows.js';
+import { allocationsAtOnce } from '../records/jobs/remove-job.js';
+import { pagesOf } from '../records/pages.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The context of removing records that are too large for one write. */

@@ -16,12 +16,12 @@ import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
-import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
-import { pagesOf } from '../books/pages.js';
-import { removeNode } from '../books/scheduling/remove-node.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
+import { isLargeJob, removeJob } from '../records/jobs/remove-job.js';
+import { pagesOf } from '../records/pages.js';
+import { removeNode } from '../records/scheduling/remove-node.js';
 import type { Transaction } from '../write-transaction.js';
 import { hasTag, isLargeEvaluation, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
 

@@ -11,10 +11,10 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Steps } from '../../scheduler/steps.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
-import { pagesOf } from '../books/pages.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+import { pagesOf } from '../records/pages.js';
 import type { Transaction } from '../write-transaction.js';
 
 /**

@@ -7,9 +7,9 @@ import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespa
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import type { PermissionDenied } from '../authorise.js';
-import { readNamespace as findNamespace } from '../books/namespace-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
+import { readNamespace as findNamespace } from '../records/namespace-rows.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';

@@ -5,10 +5,10 @@ import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { NodeWrite } from '../../scheduler/nodes/node-events.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
+import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The result of a change of a node. */

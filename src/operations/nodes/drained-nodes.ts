@@ -3,7 +3,7 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { isDraining, type Node, nodes } from '../../scheduler/node.js';
 import type { DrainedNode } from '../../scheduler/nodes/decide-drain.js';
 import type { Steps } from '../../scheduler/steps.js';
-import { pagesOf } from '../books/pages.js';
+import { pagesOf } from '../records/pages.js';
 import { isSameAllocation, type KnownAllocation, knownAllocation } from './known-allocation.js';
 
 interface KnownNode {

@@ -4,9 +4,9 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
+import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { type ChangedNode, unchanged, withNode } from './change-node.js';
 
 /** The created evaluations, and the facts about servers that existing agents read from this response. */

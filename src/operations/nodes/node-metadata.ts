@@ -12,10 +12,10 @@ import {
   type StoredNodeMetadata,
 } from '../../scheduler/nodes/node-metadata.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { onlyNode } from '../context/only-node.js';
 import { signalCapacity } from '../reactions/node-rows.js';
+import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { withNode } from './change-node.js';
 
 /** Errors of reading and changing a node's metadata. */

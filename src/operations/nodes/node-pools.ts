@@ -24,12 +24,12 @@ import {
 } from '../../scheduler/nodes/check-node-pool.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
-import { listNodePools as allNodePools, readNodePool as findNodePool } from '../books/node-pool-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { heldSource, namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
+import { listNodePools as allNodePools, readNodePool as findNodePool } from '../records/node-pool-rows.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsNamed } from '../waiting/watched-rows.js';

@@ -9,10 +9,10 @@ import {
   schedulerConfigurations,
 } from '../../scheduler/scheduler-configuration.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
-import { readSchedulerConfiguration as stored } from '../books/scheduling/scheduler-configuration-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
+import { readSchedulerConfiguration as stored } from '../records/scheduling/scheduler-configuration-rows.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 

@@ -4,7 +4,7 @@ import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { DrainedAllocation, DrainedJob } from '../../scheduler/nodes/decide-drain.js';
 import type { Steps } from '../../scheduler/steps.js';
-import { pagesOf } from '../books/pages.js';
+import { pagesOf } from '../records/pages.js';
 import { isSameAllocation, jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
 
 interface KnownService {

@@ -9,8 +9,8 @@ import type { NotFound } from '../../notifications/errors.js';
 import { events, type StoredEvent } from '../../notifications/events/event.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
-import { deliveryOf } from '../books/delivery-rows.js';
-import { mayAdminister } from '../books/earlier-workspace.js';
+import { deliveryOf } from '../records/delivery-rows.js';
+import { mayAdminister } from '../records/earlier-workspace.js';
 
 /*
  * Finds and authorises in one step: a resource that the caller may not administer gives the same error as a missing one

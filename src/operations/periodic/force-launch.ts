@@ -6,11 +6,11 @@ import { decideForcedLaunch, type ForceRefused } from '../../jobs/periodic/decid
 import { launchedId, periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise } from '../authorise.js';
-import { readFunctionJob } from '../books/function-jobs.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type DispatchRunError, launchFunction } from '../functions/jobs-of-functions.js';
+import { readFunctionJob } from '../records/function-jobs.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
 import { launchWithin } from './launch-within.js';
 
 /** The instance that a launch on request created. */

@@ -5,10 +5,10 @@ import { type PeriodicLaunch, periodicLaunches } from '../../jobs/periodic/perio
 import type { ReadView } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { LaunchSpans } from '../context/traces.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import type { Transaction } from '../write-transaction.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';

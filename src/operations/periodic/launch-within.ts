@@ -3,8 +3,8 @@ import { launchedChild, launchedId } from '../../jobs/periodic/periodic-launch.j
 import { jobSummaries } from '../../jobs/status/job-summary-record.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
-import { writeRegistration } from '../books/jobs/write-registration.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
+import { writeRegistration } from '../records/jobs/write-registration.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The instance of a launch with its evaluation. Two launches within a second are one instance, which is evaluated again. */

@@ -2,7 +2,7 @@ import type { ReadView, WriteView } from '../../ports/storage.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
 import type { Reaction } from './reaction.js';
 
 /** An evaluation that placed all that was wanted makes blocked ones of its job needless. */

@@ -13,7 +13,7 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Key } from '../../shared/table.js';
-import { readAllocationsOfRun } from '../books/jobs/job-allocations.js';
+import { readAllocationsOfRun } from '../records/jobs/job-allocations.js';
 import type { Transaction } from '../write-transaction.js';
 import type { Changes, Reaction, RowChange } from './reaction.js';
 

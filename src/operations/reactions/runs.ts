@@ -21,9 +21,9 @@ import { type Allocation, allocations, type TaskEvent } from '../../scheduler/al
 import { evaluations } from '../../scheduler/evaluation.js';
 import { defaultSettings } from '../../settings.js';
 import { isoFromInstant } from '../../shared/instant.js';
-import type { AllocationChange } from '../books/deployments/follow-deployments.js';
-import { readAllocationsOfRun } from '../books/jobs/job-allocations.js';
-import { publishNotificationEvent } from '../books/publish-notification-event.js';
+import type { AllocationChange } from '../records/deployments/follow-deployments.js';
+import { readAllocationsOfRun } from '../records/jobs/job-allocations.js';
+import { publishNotificationEvent } from '../records/publish-notification-event.js';
 import type { Transaction } from '../write-transaction.js';
 import { isRegistered, type TouchedJob, touchedJobs } from './jobs.js';
 import type { Reaction } from './reaction.js';

@@ -4,7 +4,7 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
 import { isServing, type NewRegistration, registrationsOf, type Serving } from '../../services/registrations-of.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
-import { readAllocationJob } from '../books/jobs/job-rows.js';
+import { readAllocationJob } from '../records/jobs/job-rows.js';
 import type { Reaction } from './reaction.js';
 
 /** Removes ending, ended and removed allocations from the catalogue. */

@@ -18,8 +18,8 @@ import { type NodeNotFound, nodeNotFound } from '../../scheduler/nodes/node-erro
 import { second } from '../../shared/duration.js';
 import { authoriseNode } from '../authorise.js';
 import type { Bindings } from '../binding.js';
-import { secretHash } from '../books/secret-hash.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { secretHash } from '../records/secret-hash.js';
 import { listNodeWork } from './list-node-work.js';
 import type { NodeClaimant } from './node-ownership.js';
 import { readTaskVariables } from './read-task-variables.js';

@@ -11,7 +11,7 @@ import { type BlockedRequirement, blockedRequirements } from '../../scheduler/bl
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The blocked evaluation to try next, and the entry that led to it. */

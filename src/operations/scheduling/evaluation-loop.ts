@@ -8,12 +8,12 @@ import { schedulerConfigurations } from '../../scheduler/scheduler-configuration
 import type { Milliseconds } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
 import { messageOf } from '../../shared/values.js';
-import { type KnownCluster, needsTurns } from '../books/scheduling/known-cluster.js';
-import { readSchedulerConfiguration } from '../books/scheduling/scheduler-configuration-rows.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { refreshCluster } from '../context/learn-cluster.js';
 import { stepsInTurns } from '../context/steps-in-turns.js';
+import { type KnownCluster, needsTurns } from '../records/scheduling/known-cluster.js';
+import { readSchedulerConfiguration } from '../records/scheduling/scheduler-configuration-rows.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import type { Transaction } from '../write-transaction.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';

@@ -8,8 +8,8 @@ import { isCollectedRow, nodeAssignments } from '../../scheduler/node-assignment
 import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
 import type { Instant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
-import { readAllocationJob } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';

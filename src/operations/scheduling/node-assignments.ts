@@ -2,8 +2,8 @@ import type { ReadView, WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { type NodeAssignment, nodeAssignments } from '../../scheduler/node-assignment.js';
 import type { Steps } from '../../scheduler/steps.js';
-import { pagesOf } from '../books/pages.js';
-import { readInStep } from '../books/scheduling/scheduling-snapshot.js';
+import { pagesOf } from '../records/pages.js';
+import { readInStep } from '../records/scheduling/scheduling-snapshot.js';
 
 /** The unfinished allocations of a node without an assignment row, by ID. Each step reads from the then current view. */
 export function* unassignedInSteps(view: () => ReadView, nodeId: string): Steps<readonly string[]> {

@@ -8,12 +8,12 @@ import { type Heartbeat, newSilenceWatch, observeHeartbeats, type SilenceWatch }
 import { silentStatus, type UnfinishedAllocation } from '../../scheduler/nodes/silent-status.js';
 import { lostAfter } from '../../scheduler/reconcile/disconnect.js';
 import { second } from '../../shared/duration.js';
-import { readJobVersions } from '../books/jobs/job-rows.js';
-import { pagesOf } from '../books/pages.js';
-import { jobsOnNode } from '../books/scheduling/node-evaluations.js';
-import { readInStep } from '../books/scheduling/scheduling-snapshot.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { readJobVersions } from '../records/jobs/job-rows.js';
+import { pagesOf } from '../records/pages.js';
+import { jobsOnNode } from '../records/scheduling/node-evaluations.js';
+import { readInStep } from '../records/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../write-transaction.js';
 import { takeNodeDown } from './take-node-down.js';
 

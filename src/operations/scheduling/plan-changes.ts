@@ -5,7 +5,7 @@ import { type Deployment, deployments } from '../../scheduler/deployment/deploym
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
 import { isPreempted } from '../../scheduler/plan/plan-parts.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import type { AllocationChange } from '../books/deployments/follow-deployments.js';
+import type { AllocationChange } from '../records/deployments/follow-deployments.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** Created and changed deployments, and deployments whose counts the changed allocations change, with their new counts. */

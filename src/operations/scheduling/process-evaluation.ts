@@ -11,14 +11,14 @@ import { isPreempted, type PlanPart, partsInSteps, wholeOf } from '../../schedul
 import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
 import { byIdInSteps, finish } from '../../scheduler/steps.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import type { AllocationChange } from '../books/deployments/follow-deployments.js';
-import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
-import { clusterAfter, clusterAt, type KnownCluster } from '../books/scheduling/known-cluster.js';
-import { isLarge } from '../books/scheduling/large-jobs.js';
-import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { allows, changesSince, type PlanBasis, type PlanWatch, watchOf } from '../books/scheduling/plan-basis.js';
-import { readInStep, readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling/scheduling-snapshot.js';
 import { type SteppedWork, steppedWork } from '../context/steps-in-turns.js';
+import type { AllocationChange } from '../records/deployments/follow-deployments.js';
+import { readJobRow, readJobVersion } from '../records/jobs/job-rows.js';
+import { clusterAfter, clusterAt, type KnownCluster } from '../records/scheduling/known-cluster.js';
+import { isLarge } from '../records/scheduling/large-jobs.js';
+import { newEvaluation } from '../records/scheduling/new-evaluation.js';
+import { allows, changesSince, type PlanBasis, type PlanWatch, watchOf } from '../records/scheduling/plan-basis.js';
+import { readInStep, readSchedulingSnapshot, snapshotInSteps } from '../records/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../write-transaction.js';
 import { changesOf, countedDeployments } from './plan-changes.js';
 

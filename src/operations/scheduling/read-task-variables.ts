@@ -17,11 +17,11 @@ import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
-import { readAllocationJob } from '../books/jobs/job-rows.js';
-import { decryptItems } from '../books/variable-items.js';
-import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
+import { readAllocationJob } from '../records/jobs/job-rows.js';
+import { decryptItems } from '../records/variable-items.js';
+import { readWorkload } from '../records/workload-rules.js';
 import { isAgentOf } from './node-ownership.js';
 
 type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | StorageError;

@@ -13,12 +13,12 @@ import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/reporte
 import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
-import { followDeployments } from '../books/deployments/follow-deployments.js';
-import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
-import { withoutKnownSecrets } from '../books/known-secrets.js';
-import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { followDeployments } from '../records/deployments/follow-deployments.js';
+import { readAllocationJob, readJobRow } from '../records/jobs/job-rows.js';
+import { withoutKnownSecrets } from '../records/known-secrets.js';
+import { newEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
 import { cancelFollowUps, withoutWait } from './cancel-follow-ups.js';
 import { forgetEnded } from './node-assignments.js';

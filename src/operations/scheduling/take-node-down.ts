@@ -5,9 +5,9 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import type { Transaction } from '../write-transaction.js';
 import { isAgentOf } from './node-ownership.js';
 

@@ -6,8 +6,8 @@ import { driversMissing, placementReason } from '../../scheduler/explain/placeme
 import { type Node, nodes } from '../../scheduler/node.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { readJobRow } from '../records/jobs/job-rows.js';
 
 /** How long a job waits for capacity before a warning. */
 const noticeable: Milliseconds = 10 * second;

@@ -1,10 +1,10 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
-import type { KnownCluster } from '../books/scheduling/known-cluster.js';
-import { watchOf } from '../books/scheduling/plan-basis.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { KnownCluster } from '../records/scheduling/known-cluster.js';
+import { watchOf } from '../records/scheduling/plan-basis.js';
 import type { Transaction } from '../write-transaction.js';
 import { type DecidedPlan, type WrittenSoFar, writeDecided } from './process-evaluation.js';
 

@@ -14,9 +14,9 @@ import { nodePools } from '../../scheduler/node-pool.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { Table } from '../../shared/table.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
-import { namespaceNames } from '../books/namespace-rows.js';
-import { listNodePools as allNodePools } from '../books/node-pool-rows.js';
-import { pagesOf } from '../books/pages.js';
+import { namespaceNames } from '../records/namespace-rows.js';
+import { listNodePools as allNodePools } from '../records/node-pool-rows.js';
+import { pagesOf } from '../records/pages.js';
 
 /** Whether a caller sees what is in a namespace, among those that were asked for; of variables and node pools the name counts too. */
 export type Sees = (namespace: string, name: string) => boolean;

@@ -13,9 +13,9 @@ import type { Steps } from '../../scheduler/steps.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import { pagesOf } from '../books/pages.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
+import { pagesOf } from '../records/pages.js';
 import { storeFigures } from './store-figures.js';
 
 /** One value at one time. */

@@ -1,8 +1,8 @@
 import { allowsVariable } from '../../access/allows.js';
 import { type VariableDocument, variables } from '../../variables/variable.js';
 import { absentVariable, variableDocument, variableStub } from '../../variables/variable-document.js';
-import { decryptItems } from '../books/variable-items.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { decryptItems } from '../records/variable-items.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The result of a write of a variable. */

@@ -11,10 +11,10 @@ import { termsFault } from '../../variables/lock.js';
 import { type StoredText, type StoredVariable, type VariableItems, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
 import type { PermissionDenied } from '../authorise.js';
-import { readNamespace } from '../books/namespace-rows.js';
-import { decryptItems, encryptItems } from '../books/variable-items.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readNamespace } from '../records/namespace-rows.js';
+import { decryptItems, encryptItems } from '../records/variable-items.js';
 import type { Transaction } from '../write-transaction.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 

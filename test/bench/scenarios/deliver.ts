@@ -16,9 +16,9 @@ import { bodyOfEvent } from '../../../src/notifications/delivery/fresh-delivery.
 import type { RunEvent } from '../../../src/notifications/events/event.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
-import { publishNotificationEvent } from '../../../src/operations/books/publish-notification-event.js';
 import { commit } from '../../../src/operations/commit.js';
 import { createNotificationConfiguration, putWorkspace } from '../../../src/operations/notifications/index.js';
+import { publishNotificationEvent } from '../../../src/operations/records/publish-notification-event.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import type { Measured } from './store-slices.js';
 

@@ -2,9 +2,9 @@ import { ok } from 'neverthrow';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
-import { newEvaluation } from '../../../src/operations/books/scheduling/new-evaluation.js';
 import { commit } from '../../../src/operations/commit.js';
 import { learnCluster } from '../../../src/operations/context/learn-cluster.js';
+import { newEvaluation } from '../../../src/operations/records/scheduling/new-evaluation.js';
 import { evaluationLoop } from '../../../src/operations/scheduling/evaluation-loop.js';
 import {
   beginEvaluation,

@@ -1,6 +1,6 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { readCurrentAllocations } from '../../../src/operations/books/jobs/job-allocations.js';
+import { readCurrentAllocations } from '../../../src/operations/records/jobs/job-allocations.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { affectsDecisions } from '../../../src/scheduler/snapshot.js';
 import { jobFrom } from '../../support/jobs.js';

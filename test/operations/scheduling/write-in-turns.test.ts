@@ -4,10 +4,10 @@ import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '..
 import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
-import { watchOf } from '../../../src/operations/books/scheduling/plan-basis.js';
-import { readSchedulerConfiguration } from '../../../src/operations/books/scheduling/scheduler-configuration-rows.js';
 import { commit } from '../../../src/operations/commit.js';
 import { putWorkspace } from '../../../src/operations/notifications/index.js';
+import { watchOf } from '../../../src/operations/records/scheduling/plan-basis.js';
+import { readSchedulerConfiguration } from '../../../src/operations/records/scheduling/scheduler-configuration-rows.js';
 import {
   beginEvaluation,
   type DecidedPlan,

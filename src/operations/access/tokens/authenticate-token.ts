@@ -5,9 +5,9 @@ import { roles } from '../../../access/role-record.js';
 import { nobodysPrincipal, tokenPrincipal } from '../../../access/token-principal.js';
 import { isExpired, type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
-import { rememberPresented } from '../../books/presented-secret.js';
-import { rulebookOf, tokenRowOf } from '../../books/token-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { rememberPresented } from '../../records/presented-secret.js';
+import { rulebookOf, tokenRowOf } from '../../records/token-rows.js';
 
 /** The principal of the token with this secret; undefined when it is unknown or expired. */
 export function authenticateToken(

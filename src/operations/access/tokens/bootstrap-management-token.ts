@@ -2,9 +2,9 @@ import { ok, type ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../../access/principal.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { secretHash } from '../../books/secret-hash.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { secretHash } from '../../records/secret-hash.js';
 import { contentHash } from '../content-hash.js';
 import { type IssuedToken, tokenInfo } from './put-token.js';
 

@@ -4,9 +4,9 @@ import { type StoredToken, tokens } from '../../../access/tokens.js';
 import { tokenSecret } from '../../../options/access-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
-import { secretHash } from '../../books/secret-hash.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { secretHash } from '../../records/secret-hash.js';
 import type { Transaction } from '../../write-transaction.js';
 import { contentHash } from '../content-hash.js';
 

@@ -5,8 +5,8 @@ import { anonymousDocument, type TokenDocument, tokenDocument } from '../../../a
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import type { PermissionDenied } from '../../authorise.js';
-import { presentedSecret } from '../../books/presented-secret.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { presentedSecret } from '../../records/presented-secret.js';
 import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer } from '../../waiting/parked-queries.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';

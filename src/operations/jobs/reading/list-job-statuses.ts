@@ -12,11 +12,11 @@ import { changedPositionOf, changedTokenOf } from '../../../queries/list-tokens.
 import type { Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
-import { childrenTables, FunctionChildren } from '../../books/function-jobs.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { limited } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { readOutcome } from '../../reactions/jobs.js';
+import { childrenTables, FunctionChildren } from '../../records/function-jobs.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
 interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {

@@ -22,12 +22,12 @@ import { namedPositionOf, namedTokenOf } from '../../../queries/list-tokens.js';
 import type { Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
-import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../books/function-jobs.js';
-import { readNodePool } from '../../books/node-pool-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';
+import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../records/function-jobs.js';
+import { readNodePool } from '../../records/node-pool-rows.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 

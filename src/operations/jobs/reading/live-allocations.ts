@@ -3,9 +3,9 @@ import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../../scheduler/allocation.js';
 import type { Steps } from '../../../scheduler/steps.js';
-import { pagesOf } from '../../books/pages.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
+import { pagesOf } from '../../records/pages.js';
 
 /** The members of an allocation that callers use. */
 export type LiveAllocation = Pick<

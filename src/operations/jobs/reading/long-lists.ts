@@ -8,9 +8,9 @@ import {
 } from '../../../scheduler/allocation-stub.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
-import { pagesOf } from '../../books/pages.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
+import { pagesOf } from '../../records/pages.js';
 import type { Answer } from '../../waiting/parked-queries.js';
 
 /** Allocations of an index that orders them by ID below `prefix`. */

@@ -16,12 +16,12 @@ import {
   type AllocationStubOptions,
   allocationListStub,
 } from '../../../scheduler/allocation-stub.js';
-import { computedRow, readRunAnywhere, readRunOfJob, watchesOfRun } from '../../books/function-jobs.js';
-import { ofPresentRegistration, readAllocationJob } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import { chainedSource, heldSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
+import { computedRow, readRunAnywhere, readRunOfJob, watchesOfRun } from '../../records/function-jobs.js';
+import { ofPresentRegistration, readAllocationJob } from '../../records/jobs/job-rows.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import { stubsOrLong, wholeList } from './long-lists.js';

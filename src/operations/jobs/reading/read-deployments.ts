@@ -4,11 +4,11 @@ import { namespaceOf } from '../../../jobs/job-reference.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
-import { ofPresentRegistration } from '../../books/jobs/job-rows.js';
-import { someNamespace } from '../../books/namespace-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
+import { ofPresentRegistration } from '../../records/jobs/job-rows.js';
+import { someNamespace } from '../../records/namespace-rows.js';
 import {
   type JobQuery,
   type ListRead,

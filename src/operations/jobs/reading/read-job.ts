@@ -10,9 +10,15 @@ import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
 import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { computedRow, FunctionChildren, readRunOfJob, readShownJob, watchesOfRun } from '../../books/function-jobs.js';
-import { readJobVersions } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import {
+  computedRow,
+  FunctionChildren,
+  readRunOfJob,
+  readShownJob,
+  watchesOfRun,
+} from '../../records/function-jobs.js';
+import { readJobVersions } from '../../records/jobs/job-rows.js';
 import { type Answer, atOnce } from '../../waiting/parked-queries.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type JobQuery, queryKey, type Read, readOfJob, readQuery, rowsOfJob } from './read-query.js';

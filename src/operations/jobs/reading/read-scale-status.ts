@@ -7,8 +7,8 @@ import { type ScalingEvent, scalingEventOf, scalingEvents } from '../../../jobs/
 import type { ReadView } from '../../../ports/storage.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { authorise } from '../../authorise.js';
-import { readJobRow } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { readJobRow } from '../../records/jobs/job-rows.js';
 import { type LiveAllocation, type LiveIn, liveAllocations } from './live-allocations.js';
 import { type JobQuery, queryKey, type Read, readQuery, rowsOfJob } from './read-query.js';
 

@@ -11,8 +11,8 @@ import {
   scalingPolicyStub,
 } from '../../../jobs/scaling/scaling-policies.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { someNamespace } from '../../books/namespace-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { someNamespace } from '../../records/namespace-rows.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
 import { type NamespaceQuery, queryKey, type Read, visibilityOf } from './read-query.js';
 

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { RegistrationsDisabled } from '../../../jobs/errors.js';
-import { readSchedulerConfiguration } from '../../books/scheduling/scheduler-configuration-rows.js';
+import { readSchedulerConfiguration } from '../../records/scheduling/scheduler-configuration-rows.js';
 import type { Transaction } from '../../write-transaction.js';
 
 /**

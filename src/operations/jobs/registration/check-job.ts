@@ -8,10 +8,10 @@ import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { PermissionDenied } from '../../authorise.js';
-import { readNamespace } from '../../books/namespace-rows.js';
-import { readNodePool } from '../../books/node-pool-rows.js';
-import { unmetByNodes } from '../../books/scheduling/node-provisions.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { readNamespace } from '../../records/namespace-rows.js';
+import { readNodePool } from '../../records/node-pool-rows.js';
+import { unmetByNodes } from '../../records/scheduling/node-provisions.js';
 
 /** The warnings about a job document, or all its faults in one error: first the document alone, then against the stored state. */
 export function checkJob(

@@ -5,14 +5,14 @@ import { documentWarnings } from '../../../jobs/validation/document-warnings.js'
 import type { StorageError } from '../../../ports/storage.js';
 import { finish } from '../../../scheduler/steps.js';
 import { authorise } from '../../authorise.js';
-import { clusterAt, needsTurns } from '../../books/scheduling/known-cluster.js';
-import { isLarge } from '../../books/scheduling/large-jobs.js';
-import { inputChangesSince, watchOf } from '../../books/scheduling/plan-basis.js';
-import { readInStep } from '../../books/scheduling/scheduling-snapshot.js';
 import { rehearse, rehearseInSteps } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { refreshCluster } from '../../context/learn-cluster.js';
 import { stepsInTurns } from '../../context/steps-in-turns.js';
+import { clusterAt, needsTurns } from '../../records/scheduling/known-cluster.js';
+import { isLarge } from '../../records/scheduling/large-jobs.js';
+import { inputChangesSince, watchOf } from '../../records/scheduling/plan-basis.js';
+import { readInStep } from '../../records/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../../write-transaction.js';
 import { faultsOrRefusal } from './check-job.js';
 import { functionWarnings } from './function-warnings.js';

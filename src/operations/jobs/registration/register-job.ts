@@ -26,11 +26,11 @@ import { documentWarnings } from '../../../jobs/validation/document-warnings.js'
 import { warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
-import { readFunctionJob, refusedForFunction, registerFunctionJob } from '../../books/function-jobs.js';
-import { readJobRow } from '../../books/jobs/job-rows.js';
-import { type WrittenRegistration, writeRegistration } from '../../books/jobs/write-registration.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { readFunctionJob, refusedForFunction, registerFunctionJob } from '../../records/function-jobs.js';
+import { readJobRow } from '../../records/jobs/job-rows.js';
+import { type WrittenRegistration, writeRegistration } from '../../records/jobs/write-registration.js';
 import type { Transaction } from '../../write-transaction.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { authoriseVolumes } from './authorise-volumes.js';

@@ -10,8 +10,8 @@ import { documentWarnings } from '../../../jobs/validation/document-warnings.js'
 import { errorsText, warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
-import { readJobRow } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { readJobRow } from '../../records/jobs/job-rows.js';
 import { problemsOfJob } from './check-job.js';
 import { functionWarnings } from './function-warnings.js';
 import type { JobDocumentInput } from './register-job.js';

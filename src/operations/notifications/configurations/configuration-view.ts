@@ -14,8 +14,8 @@ import { users } from '../../../notifications/user.js';
 import type { Workspace } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { decryptOptions, decryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { decryptOptions, decryptSecret } from '../../records/stored-secrets.js';
 import { queueClock } from '../log/queue-clock.js';
 
 /** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */

@@ -17,9 +17,9 @@ import type {
 } from '../../../notifications/errors.js';
 import { users } from '../../../notifications/user.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
-import { encryptOptions, encryptSecret } from '../../books/stored-secrets.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
 import { findWorkspace } from '../find-resource.js';
 import { addQueue } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';

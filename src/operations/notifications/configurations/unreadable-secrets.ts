@@ -1,8 +1,8 @@
 import type { NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
 import type { InvalidAttributes, VerificationFailed } from '../../../notifications/errors.js';
-import { decryptOptions, decryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { decryptOptions, decryptSecret } from '../../records/stored-secrets.js';
 
 /** The treatment of a secret by a change: `unknown` if it is unchanged and cannot be decrypted here. */
 type Fate = 'readable' | 'replaced' | 'unknown';

@@ -24,9 +24,9 @@ import type {
 import { users } from '../../../notifications/user.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
-import { decryptOptions, decryptSecret, encryptOptions, encryptSecret } from '../../books/stored-secrets.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { decryptOptions, decryptSecret, encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
 import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration } from '../find-resource.js';
 import { cancelUnfinished, closeBreaker } from '../log/change-queue.js';

@@ -8,8 +8,8 @@ import type { VerificationFailed } from '../../../notifications/errors.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryRequest } from '../../../ports/http-delivery.js';
-import { decryptSecret, encryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { decryptSecret, encryptSecret } from '../../records/stored-secrets.js';
 
 interface VerifiedDestination {
   readonly workspaceId: string;

@@ -9,7 +9,6 @@ import { claimed } from '../../../queue/hold.js';
 import { processes } from '../../../queue/process.js';
 import { queueTime, type Timeline, timelines } from '../../../queue/timeline.js';
 import type { Instant } from '../../../shared/instant.js';
-import { addDelivery, hasUnfinished, underWayOf } from '../../books/delivery-rows.js';
 import {
   type AcceptedWrite,
   deliveryTables,
@@ -27,6 +26,7 @@ import {
   tablesIndex,
   WorkLoop,
 } from '../../queue/work-loop.js';
+import { addDelivery, hasUnfinished, underWayOf } from '../../records/delivery-rows.js';
 import type { Transaction } from '../../write-transaction.js';
 import { attemptDelivery } from './attempt-delivery.js';
 import {

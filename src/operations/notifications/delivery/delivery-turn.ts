@@ -23,8 +23,8 @@ import { processes } from '../../../queue/process.js';
 import { storedRates } from '../../../queue/token-bucket.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key } from '../../../shared/table.js';
-import { addDelivery, deliveryOf, releaseNext, underWayOf } from '../../books/delivery-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { addDelivery, deliveryOf, releaseNext, underWayOf } from '../../records/delivery-rows.js';
 import type { Transaction } from '../../write-transaction.js';
 import {
   type DeliveryItem,

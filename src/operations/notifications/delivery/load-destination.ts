@@ -13,8 +13,8 @@ import type { Route } from '../../../queue/choose-starts.js';
 import { processes } from '../../../queue/process.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
-import { decryptOptions, decryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { decryptOptions, decryptSecret } from '../../records/stored-secrets.js';
 import { recipientsOf } from '../configurations/verify-notification-configuration.js';
 import { queueClock } from '../log/queue-clock.js';
 

@@ -11,11 +11,11 @@ import { type QueueRecord, queues, withCancellation } from '../../../notificatio
 import { workspaces } from '../../../notifications/workspace.js';
 import { isSameStart } from '../../../queue/hold.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { releaseNext } from '../../books/delivery-rows.js';
-import { isOfPresentWorkspace } from '../../books/earlier-workspace.js';
-import { publishNotificationEvent } from '../../books/publish-notification-event.js';
 import { emit } from '../../context/engine-context.js';
 import type { Ended } from '../../queue/work-loop.js';
+import { releaseNext } from '../../records/delivery-rows.js';
+import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
+import { publishNotificationEvent } from '../../records/publish-notification-event.js';
 import type { DeliveryEnd, DeliveryItem } from './delivery-memory.js';
 import type { DeliveryTurn } from './delivery-turn.js';
 import { observeAttempt, observeEnd } from './observe.js';

@@ -15,9 +15,13 @@ import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { firstWithKey, type PublishedEvent, publishNotificationEvent } from '../../books/publish-notification-event.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import {
+  firstWithKey,
+  type PublishedEvent,
+  publishNotificationEvent,
+} from '../../records/publish-notification-event.js';
 import { findWorkspace } from '../find-resource.js';
 
 /** An event as a value, or as attributes from outside with the payloads' field names. */

@@ -12,9 +12,9 @@ import {
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { isOfPresentWorkspace } from '../../books/earlier-workspace.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
 import { findWorkspace } from '../find-resource.js';
 import { readTriggerFilter } from '../trigger-filter.js';
 import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';

@@ -4,9 +4,9 @@ import { configurations } from '../../../notifications/configurations/configurat
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
 import { type Recovery, recoveries, turnedTo, withoutCurrent } from '../../../notifications/delivery/recovery.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';
-import { underWayOf } from '../../books/delivery-rows.js';
 import { commit } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { underWayOf } from '../../records/delivery-rows.js';
 import type { Transaction } from '../../write-transaction.js';
 import { touchQueue } from './change-queue.js';
 import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';

@@ -8,8 +8,8 @@ import type { Settings } from '../../../settings.js';
 import { hour, type Milliseconds, second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
-import { deliveryOf } from '../../books/delivery-rows.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { deliveryOf } from '../../records/delivery-rows.js';
 import { changeOrDueTime } from '../../waiting/change-or-due-time.js';
 
 /** The maximum number of rows examined and removed in one write, so that other writers are not delayed. */

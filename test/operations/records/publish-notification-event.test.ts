@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/events/event.js';
-import { publishNotificationEvent } from '../../../src/operations/books/publish-notification-event.js';
 import { commit } from '../../../src/operations/commit.js';
 import { findDelivery } from '../../../src/operations/notifications/find-resource.js';
 import { showDelivery } from '../../../src/operations/notifications/index.js';
 import { touchQueue } from '../../../src/operations/notifications/log/change-queue.js';
 import { requestAttempt } from '../../../src/operations/notifications/log/redeliver.js';
+import { publishNotificationEvent } from '../../../src/operations/records/publish-notification-event.js';
 import type { WriteView } from '../../../src/ports/storage.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import {

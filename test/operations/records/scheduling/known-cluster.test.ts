@@ -4,14 +4,14 @@ import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../../adapters/memory/index.js';
 import { hostPrincipal } from '../../../../src/access/principal.js';
 import { createEngine } from '../../../../src/index.js';
+import { commit } from '../../../../src/operations/commit.js';
+import { steppedWork } from '../../../../src/operations/context/steps-in-turns.js';
 import {
   clusterAt,
   clusterInSteps,
   type KnownCluster,
   needsTurns,
-} from '../../../../src/operations/books/scheduling/known-cluster.js';
-import { commit } from '../../../../src/operations/commit.js';
-import { steppedWork } from '../../../../src/operations/context/steps-in-turns.js';
+} from '../../../../src/operations/records/scheduling/known-cluster.js';
 import type { Transaction } from '../../../../src/operations/write-transaction.js';
 import type { ReadView, Storage } from '../../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';

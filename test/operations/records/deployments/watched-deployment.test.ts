@@ -3,7 +3,7 @@ import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/memory/index.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
-import { watchedDeployment } from '../../../../src/operations/books/deployments/move-deployment.js';
+import { watchedDeployment } from '../../../../src/operations/records/deployments/move-deployment.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import type { Deployment } from '../../../../src/scheduler/deployment/deployment.js';
 import { watchedAllocations } from '../../../../src/scheduler/deployment/transition-deployment.js';
