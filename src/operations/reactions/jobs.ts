@@ -205,7 +205,7 @@ export function readOutcome(view: ReadView, { Namespace, ID, Status }: Job): Run
   return Status === 'dead' ? view.get(jobStubs, [Namespace, ID])?.record.Outcome : undefined;
 }
 
-/** The next launch of a job that was registered: launches count from now on, or end. Those of a function are of its own schedules. */
+/** The next launch of a job that was registered: launches count from now on, or end. A function is launched by its schedules. */
 export const launchesReaction: Reaction = {
   tables: [jobs],
   react: (tx, changes) => {
