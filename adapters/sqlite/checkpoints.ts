@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Worker } from 'node:worker_threads';
-import { serviceThread } from './service-thread.js';
+import { Worker } from 'node:worker_threads';
 import type { SqliteDriver, SqliteHandle } from './sqlite-handle.js';
 
 /** Keeps the write-ahead log short: copies the pages that commits appended to it into the file, and empties it. */
@@ -198,7 +197,7 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
 
   #start(): Worker | undefined {
     const name = this.#moduleOfDriver();
-    const worker = name && serviceThread('signalbox-checkpoints', program, { path: this.#path, name });
+    const worker = name && startThread({ path: this.#path, name });
     if (!worker) {
       this.#failed();
       return undefined;
@@ -242,6 +241,25 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.emit('failed');
+  }
+}
+
+/**
+ * Starts a thread from a source string: a separate file would have to be found beside the host's bundle. Undefined if no thread
+ * can be started: Node's permission model, no more handles.
+ */
+function startThread(workerData: unknown): Worker | undefined {
+  try {
+    return new Worker(program, {
+      eval: true,
+      workerData,
+      name: 'signalbox-checkpoints',
+      // Does not inherit modules that the host preloads into its threads.
+      execArgv: ['--no-warnings'],
+      env: {},
+    });
+  } catch {
+    return undefined;
   }
 }
 

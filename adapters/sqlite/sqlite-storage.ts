@@ -10,7 +10,7 @@ import { storageFailure } from '../../src/storage/failures.js';
 import { storageOver } from '../storage-kit/index.js';
 import { checkpointsByCommits, threadedCheckpoints } from './checkpoints.js';
 import { alongside, type HostRows } from './host-rows.js';
-import { syncsByCommits, threadedSyncs } from './log-syncs.js';
+import { pooledSyncs, syncsByCommits } from './log-syncs.js';
 import {
   driverOf,
   loadDriver,
@@ -77,8 +77,8 @@ const blockingMs = 5;
  * A durable store in one SQLite file, which several processes of one machine may share. Pass a path or an open connection
  * (better-sqlite3, node:sqlite or similar). With a connection, the store uses tables named `signalbox_…` beside yours, sets the
  * connection to write-ahead logging and the requested durability, and leaves it open at `close`. With a path, the write-ahead
- * log is synced and copied into the file in two threads, which start when there is enough to do; when the disk does not confirm a sync,
- * all later calls are `storage_failed`, and the store has to be opened again. A new file is readable and writable only
+ * log is synced in Node's thread pool and copied into the file in a thread, which starts when there is enough to do; when the disk does not
+ * confirm a sync, all later calls are `storage_failed`, and the store has to be opened again. A new file is readable and writable only
  * by its owner. Throws a TypeError for mistyped arguments. Fails with `too_new` for a file of a later version and with `corrupt` for
  * a damaged one, and changes neither.
  */
@@ -114,7 +114,7 @@ async function openStorage(
   const checkpoints = isThreaded
     ? threadedCheckpoints({ handle, path, driver: driverOf(options.driver) })
     : checkpointsByCommits(handle);
-  const syncs = isThreaded && options.durability !== 'relaxed' ? threadedSyncs(handle, path) : syncsByCommits;
+  const syncs = isThreaded && options.durability !== 'relaxed' ? pooledSyncs(handle, path) : syncsByCommits;
   const store = new SqliteStore(handle, { path, checkpoints, syncs, ownsHandle: owned });
   const storage = storageOver(store, { schedule: setImmediate, busyMs: options.busyMs ?? defaultBusyMs });
   return ok({

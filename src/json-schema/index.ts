@@ -1,8 +1,7 @@
-export { pointed } from './json.js';
-
-import type { SchemaProblem } from './part.js';
 import { readSchema } from './read-schema.js';
-import { Run, type SchemaFault, top } from './run.js';
+import { Run, type SchemaFault, type SchemaProblem, top } from './run.js';
+
+export { pointed } from './run.js';
 
 /** Problems of a schema, given as JSON text: what is invalid or cannot be enforced. Empty when values can be checked by all of it. */
 export function schemaProblems(source: string): readonly SchemaProblem[] {
@@ -21,7 +20,7 @@ export function schemaProblems(source: string): readonly SchemaProblem[] {
 export function faultsBySchema(source: string, value: unknown): readonly SchemaFault[] {
   try {
     const run = new Run();
-    run.judge(readSchema(source).root, value, top);
+    run.check(readSchema(source).root, value, top);
     return run.stopped === null ? run.faults : [{ path: [], message: run.stopped }];
   } catch (error) {
     if (error instanceof RangeError) return [{ path: [], message: 'is nested too deeply' }];

@@ -1,32 +1,33 @@
 import { remembered } from '../shared/remembered.js';
 import { isRecord } from '../shared/values.js';
-import { type JsonObject, pointed } from './json.js';
-import { arrayKeywords } from './keywords/arrays.js';
-import { compositionKeywords } from './keywords/composition.js';
+import { memberKeywords } from './member-keywords.js';
 import {
+  type Check,
+  type JsonObject,
+  leaveOpen,
+  type Part,
+  pointed,
+  type Reference,
+  type SchemaNode,
+  type SchemaProblem,
+} from './run.js';
+import { scalarKeywords } from './scalar-keywords.js';
+import {
+  compositionKeywords,
   hidesBesideReference,
   identificationKeywords,
   isAnnotation,
   refuseUnknown,
-} from './keywords/identification.js';
-import { numberKeywords } from './keywords/numbers.js';
-import { objectKeywords } from './keywords/objects.js';
-import { textKeywords } from './keywords/texts.js';
-import { valueKeywords } from './keywords/values.js';
-import { compilingTime, deepestSchema } from './limits.js';
-import { leaveOpen, type Part, type Reference, type SchemaProblem } from './part.js';
-import type { Check, SchemaNode } from './run.js';
+} from './schema-keywords.js';
+
+/** Maximum nesting of schemas. */
+const deepestSchema = 100;
+
+/** Maximum total compile time of a schema's patterns, in microseconds. */
+const compilingTime = 250_000;
 
 /** In checking order: cheap and decisive keywords first. */
-const groups = [
-  ...identificationKeywords,
-  ...valueKeywords,
-  ...numberKeywords,
-  ...textKeywords,
-  ...arrayKeywords,
-  ...objectKeywords,
-  ...compositionKeywords,
-];
+const groups = [...identificationKeywords, ...scalarKeywords, ...memberKeywords, ...compositionKeywords];
 
 const known: ReadonlySet<string> = new Set(groups.flatMap(({ keywords }) => keywords));
 

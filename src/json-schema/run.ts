@@ -1,4 +1,10 @@
-import { deepestValue, wholeWork } from './limits.js';
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Maximum nesting of checks: each level of the data needs one or more. */
+const deepestValue = 1_000;
+
+/** Maximum work for one value, in units of about 10 ns: a quarter of a second. */
+const wholeWork = 25_000_000;
 
 /** Result of a check: the value fits, does not fit, or the result is unknown because a part of the schema is unusable. */
 export type Verdict = -1 | 0 | 1;
@@ -63,9 +69,9 @@ export class Run {
   }
 
   /** Checks without reporting faults: for example one alternative among several. */
-  silently(judge: () => Verdict): Verdict {
+  silently(check: () => Verdict): Verdict {
     this.#silence += 1;
-    const verdict = judge();
+    const verdict = check();
     this.#silence -= 1;
     return verdict;
   }
@@ -75,19 +81,19 @@ export class Run {
     return UNFIT;
   }
 
-  judge(node: SchemaNode, value: unknown, place: Place): Verdict {
+  check(node: SchemaNode, value: unknown, place: Place): Verdict {
     if (!this.spend(20)) return OPEN;
-    if (!node.isTarget || typeof value !== 'object' || value === null) return this.#judgeAnew(node, value, place);
+    if (!node.isTarget || typeof value !== 'object' || value === null) return this.#checkAnew(node, value, place);
     const known = this.#known.get(node) ?? new Map<unknown, Verdict>();
     const verdict = known.get(value);
     // A failed value is checked again if its faults are to be reported.
     if (verdict !== undefined && (verdict !== UNFIT || this.isSilent)) return verdict;
-    const judged = this.#judgeAnew(node, value, place);
-    this.#known.set(node, known.set(value, judged));
-    return judged;
+    const checked = this.#checkAnew(node, value, place);
+    this.#known.set(node, known.set(value, checked));
+    return checked;
   }
 
-  #judgeAnew(node: SchemaNode, value: unknown, place: Place): Verdict {
+  #checkAnew(node: SchemaNode, value: unknown, place: Place): Verdict {
     if (this.#depth >= deepestValue) {
       this.stopped ??= 'is nested too deeply';
       return OPEN;
@@ -111,4 +117,49 @@ function pathOf(place: Place): readonly (string | number)[] {
   const path: (string | number)[] = [];
   for (let at: Place = place; at.outer !== null; at = at.outer) path.push(at.name);
   return path.reverse();
+}
+
+/** A problem of a schema. */
+export interface SchemaProblem {
+  /** JSON pointer within the schema; empty for the whole. */
+  readonly pointer: string;
+  /** The rest of a sentence whose subject is the keyword or the schema. */
+  readonly message: string;
+}
+
+/** A reference, whose target is resolved when the whole schema has been read. */
+export interface Reference {
+  readonly text: string;
+  readonly from: SchemaNode;
+  target: SchemaNode | null;
+}
+
+/** A part of a schema while it is read: the context of keywords. */
+export interface Part {
+  readonly schema: JsonObject;
+  readonly node: SchemaNode;
+  /** Reports that a keyword cannot be enforced. Its check leaves the value open. */
+  refuse(keyword: string, message: string): Check;
+  /** Reads a part for a child of the value: a member or an element. */
+  inner(schema: unknown, ...path: readonly (string | number)[]): SchemaNode;
+  /** Reads a part for the value itself. */
+  same(schema: unknown, ...path: readonly (string | number)[]): SchemaNode;
+  reference(text: string): Reference;
+  anchor(name: string): void;
+  /** Whether a pattern that takes this many microseconds to compile may still be compiled. */
+  spendCompiling(time: number): boolean;
+}
+
+/** Keywords that are interpreted together. */
+export interface KeywordGroup {
+  readonly keywords: readonly string[];
+  /** The check of the group, called when a part has one of its keywords; null when there is nothing to check. */
+  readonly read: (part: Part) => Check | null;
+}
+
+export const leaveOpen: Check = () => OPEN;
+
+/** A name escaped for a JSON pointer. */
+export function pointed(name: string | number): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,21 +1,13 @@
+import { type Decimal, decimalOf, withoutZeros } from '../../shared/source-text.js';
 import { bitLength } from './bit-length.js';
 
-/** Significant decimal digits without leading or trailing zeros; the value is `0.DIGITS * 10 ** point`. Zero has no digits. */
-export interface Digits {
-  readonly negative: boolean;
-  readonly digits: string;
-  readonly point: number;
-}
-
 /**
- * The fewest digits that name a binary float of the given precision: the first decimal that lies nearer to it than half a unit of
+ * The fewest digits that name a binary float of the given precision, which is not negative: the first decimal that lies nearer to it than half a unit of
  * its last mantissa bit. Bounds count as inside when the mantissa is even, since ties round to even.
  */
 // oxlint-disable-next-line complexity -- one loop compares three digit strings digit by digit; its steps mean nothing alone
-export function shortestDigits(mantissa: bigint, exponent: number, precision: number): Digits {
-  if (mantissa === 0n) return { negative: false, digits: '', point: 0 };
-  const negative = mantissa < 0n;
-  const magnitude = negative ? -mantissa : mantissa;
+export function shortestDigits(magnitude: bigint, exponent: number, precision: number): Decimal {
+  if (magnitude === 0n) return { digits: '', point: 0 };
   // One bit more than the precision, so that the last bit is worth half a unit.
   const shift = precision + 1 - bitLength(magnitude);
   const centre = magnitude << BigInt(shift);
@@ -38,9 +30,9 @@ export function shortestDigits(mantissa: bigint, exponent: number, precision: nu
     if (!downFits && !upFits) continue;
     const cut = BigInt(mid.slice(0, at + 1));
     const chosen = downFits && upFits ? roundedCut(mid, at + 1, cut) : downFits ? cut : cut + 1n;
-    return trimmed(negative, chosen, point - (at + 1));
+    return decimalOf(chosen, point - (at + 1));
   }
-  return { negative, digits: mid, point };
+  return { digits: mid, point };
 }
 
 interface DecimalScale {
@@ -82,12 +74,6 @@ function scaleTo(exponent: number, power: number): DecimalScale {
 
 const LOG_2 = Math.log10(2);
 
-function withoutZeros(digits: string): string {
-  let end = digits.length;
-  while (end > 0 && digits.charCodeAt(end - 1) === 48) end -= 1;
-  return digits.slice(0, end);
-}
-
 /** Only zeros follow the last digit. */
 function digitAt(digits: string, at: number): number {
   return at < digits.length ? digits.charCodeAt(at) - 48 : 0;
@@ -113,8 +99,8 @@ export function digitsOf(
   magnitude: bigint,
   exponent: number,
   wanted: { readonly decimals: number } | { readonly leading: number },
-): Digits {
-  if (magnitude === 0n) return { negative: false, digits: '', point: 0 };
+): Decimal {
+  if (magnitude === 0n) return { digits: '', point: 0 };
   const scale =
     'decimals' in wanted
       ? scaleTo(exponent, Math.max(-wanted.decimals, Math.min(exponent, 0)))
@@ -122,24 +108,7 @@ export function digitsOf(
   const text = scale.digitsOf(magnitude);
   const point = text.length - scale.stickyDigits + scale.power;
   const start = text.search(/[1-9]/);
-  return { negative: false, digits: withoutZeros(text.slice(start)), point: point - start };
-}
-
-/** Plain notation with exactly as many decimals as there are digits, or with `decimals` when given (zeros appended). */
-export function decimalText({ negative, digits, point }: Digits, decimals?: number): string {
-  const whole = point > 0 ? digits.slice(0, point).padEnd(point, '0') : '0';
-  const fraction = point > 0 ? digits.slice(point) : digits === '' ? '' : '0'.repeat(-point) + digits;
-  const shown = decimals === undefined ? fraction : fraction.padEnd(decimals, '0');
-  return `${negative ? '-' : ''}${whole}${shown === '' ? '' : `.${shown}`}`;
-}
-
-/** `whole * 10 ** power` as digits. */
-export function trimmed(negative: boolean, whole: bigint, power: number): Digits {
-  const text = whole.toString();
-  if (text === '0') return { negative: false, digits: '', point: 0 };
-  let end = text.length;
-  while (text.charCodeAt(end - 1) === 48) end -= 1;
-  return { negative, digits: text.slice(0, end), point: text.length + power };
+  return { digits: withoutZeros(text.slice(start)), point: point - start };
 }
 
 /** Nearest of `cut` and the next decimal of the same length; an exact half goes to the even one. */

@@ -1,3 +1,4 @@
+import { decimalText } from '../../shared/source-text.js';
 import {
   alignTo,
   type BigFloat,
@@ -16,7 +17,7 @@ import {
   scaleByPowerOfTwo,
 } from './big-float.js';
 import { bitLength } from './bit-length.js';
-import { decimalText, shortestDigits } from './number-text.js';
+import { shortestDigits } from './number-text.js';
 
 const MAX_DIGITS = 20_000;
 
@@ -154,7 +155,9 @@ export function numberText(value: HclNumber): string {
   }
   const whole = shortWhole(value);
   if (whole !== undefined) return String(whole);
-  return decimalText(shortestDigits(value.mantissa, value.exponent, value.precision));
+  const { mantissa, exponent, precision } = value;
+  const sign = mantissa < 0n ? '-' : '';
+  return sign + decimalText(shortestDigits(mantissa < 0n ? -mantissa : mantissa, exponent, precision));
 }
 
 /** The number if it is whole and has fewer bits than the lowest precision: its digits are then its decimal form. */

@@ -1,10 +1,17 @@
 import { madeOnce } from '../../shared/remembered.js';
-import { simpleEscapes } from '../../shared/source-text.js';
+import {
+  basesOfVerbs,
+  cased,
+  filled,
+  formattedInteger,
+  signOf,
+  simpleEscapes,
+  type Verb,
+} from '../../shared/source-text.js';
 import { wellFormed } from '../../shared/values.js';
 import { floatText } from '../float-text.js';
 import { isList, isMap, isMetadata, namesOf, textOf, type Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
-import type { Verb } from './format.js';
 
 /** The value formatted by the verb; undefined if the verb does not accept it. */
 export function formattedValue(verb: Verb, value: Value): string | undefined {
@@ -71,50 +78,23 @@ function cut(text: string, precision: number | undefined): string {
 }
 
 /** The bytes of the string. */
-function hexadecimal({ letter, flags, precision }: Verb, text: string): string {
+function hexadecimal(verb: Verb, text: string): string {
+  const { flags, precision } = verb;
   const bytes = [...new TextEncoder().encode(text).slice(0, precision)];
   const prefix = flags.has('#') ? '0x' : '';
   const shown = bytes.map(
     (byte, at) => (at === 0 || flags.has(' ') ? prefix : '') + byte.toString(16).padStart(2, '0'),
   );
-  return cased(shown.join(flags.has(' ') ? ' ' : ''), letter);
+  return cased(verb, shown.join(flags.has(' ') ? ' ' : ''));
 }
-
-const BASES: ReadonlyMap<string, number> = new Map([
-  ['v', 10],
-  ['d', 10],
-  ['x', 16],
-  ['X', 16],
-  ['o', 8],
-  ['O', 8],
-  ['b', 2],
-]);
 
 function ofInteger(verb: Verb, value: bigint): string | undefined {
   const { letter, flags } = verb;
-  const base = BASES.get(letter);
-  if (base !== undefined) return integerText(verb, value, base);
+  if (basesOfVerbs.has(letter)) return formattedInteger(verb, value, false);
   const character = value >= 0n && value <= 0x10ffffn ? wellFormed(String.fromCodePoint(Number(value))) : '\uFFFD';
   if (letter === 'c') return padded(character, verb);
   if (letter === 'q') return padded(quotedText(character, "'", flags.has('+')), verb);
   return letter === 'U' && value >= 0n ? padded(codePoint(verb, value, character), spaced(verb)) : undefined;
-}
-
-function integerText(verb: Verb, value: bigint, base: number): string {
-  const { letter, flags, width = 0, precision } = verb;
-  const size = value < 0n ? -value : value;
-  const sign = value < 0n ? '-' : signOf(flags);
-  if (precision === 0 && size === 0n) return ' '.repeat(width);
-  // Zeros fill the width unless there is a precision; prefixes are added to it.
-  const filled = precision ?? (flags.has('0') && !flags.has('-') ? width - sign.length : 0);
-  const digits = size.toString(base).padStart(filled, '0');
-  const prefix = (letter === 'O' ? '0o' : '') + (flags.has('#') ? prefixOf(base, digits) : '');
-  return padded(sign + cased(prefix + digits, letter), spaced(verb));
-}
-
-function prefixOf(base: number, digits: string): string {
-  if (base === 8) return digits.startsWith('0') ? '' : '0';
-  return base === 16 ? '0x' : base === 2 ? '0b' : '';
 }
 
 function codePoint({ flags, precision = 0 }: Verb, value: bigint, character: string): string {
@@ -132,13 +112,12 @@ function ofFloat(verb: Verb, value: number): string | undefined {
   const form = FORMS.get(letter);
   if (form === undefined) return undefined;
   if (!Number.isFinite(value)) {
-    const sign = value < 0 ? '-' : signOf(flags) || (Number.isNaN(value) ? '' : '+');
-    return padded(sign + (Number.isNaN(value) ? 'NaN' : 'Inf'), spaced(verb));
+    const sign = value < 0 ? '-' : signOf(verb) || (Number.isNaN(value) ? '' : '+');
+    return filled(verb, sign, Number.isNaN(value) ? 'NaN' : 'Inf', false);
   }
-  const text = floatText(Math.abs(value), form, precision ?? (form === 'g' ? undefined : 6));
-  const sign = value < 0 || Object.is(value, -0) ? '-' : signOf(flags);
-  const digits = cased(flags.has('#') ? pointed(text, form, precision) : text, letter);
-  return filled(sign, digits, verb);
+  const text = floatText(Math.abs(value), form, precision);
+  const sign = value < 0 || Object.is(value, -0) ? '-' : signOf(verb);
+  return filled(verb, sign, cased(verb, flags.has('#') ? pointed(text, form, precision) : text), true);
 }
 
 const FORMS: ReadonlyMap<string, 'e' | 'f' | 'g'> = new Map([
@@ -158,21 +137,6 @@ function pointed(text: string, form: 'e' | 'f' | 'g', precision = 6): string {
   const significant = number === '0' ? 1 : number.replace('.', '').replace(/^0+/, '').length;
   const zeros = form === 'g' ? Math.max(precision - significant, 0) : 0;
   return withPoint + '0'.repeat(zeros) + exponent;
-}
-
-/** Zeros that fill the width come after the sign. */
-function filled(sign: string, digits: string, verb: Verb): string {
-  const { flags, width = 0 } = verb;
-  const isFilled = sign !== '' && flags.has('0') && !flags.has('-');
-  return isFilled ? sign + digits.padStart(width - sign.length, '0') : padded(sign + digits, verb);
-}
-
-function signOf(flags: ReadonlySet<string>): string {
-  return flags.has('+') ? '+' : flags.has(' ') ? ' ' : '';
-}
-
-function cased(text: string, letter: string): string {
-  return letter === 'X' || letter === 'E' || letter === 'G' ? text.toUpperCase() : text;
 }
 
 /** The verb without the zero-padding flag. */

@@ -1,14 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { remembered } from '../../shared/remembered.js';
-
-/** A verb of `printf`, such as `%-8.3f`. */
-export interface Verb {
-  /** `+`, `-`, `#`, `0` and the space. */
-  readonly flags: ReadonlySet<string>;
-  readonly width: number | undefined;
-  readonly precision: number | undefined;
-  readonly letter: string;
-}
+import type { Verb } from '../../shared/source-text.js';
 
 /** `%`, flags, width, precision and letter. */
 const VERB = /%([-+ 0#]*)([0-9]*)(?:\.([0-9]*))?([\s\S]?)/u;

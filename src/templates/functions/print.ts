@@ -1,7 +1,8 @@
+import type { Verb } from '../../shared/source-text.js';
 import { kindOf, type Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
 import { made, shown, textsFrom } from './arguments.js';
-import { formatParts, type Verb } from './format.js';
+import { formatParts } from './format.js';
 import { formattedValue } from './format-value.js';
 import type { Call, TemplateFunction } from './template-function.js';
 

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import type { Worker } from 'node:worker_threads';
 import { ok, type ResultAsync } from 'neverthrow';
 import { afterAll, describe, expect, test } from 'vitest';
 import { checkpointsByCommits } from '../../../adapters/sqlite/checkpoints.js';
 import { alongside } from '../../../adapters/sqlite/host-rows.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { type LogSyncs, syncsByCommits, threadedSyncs } from '../../../adapters/sqlite/log-syncs.js';
-import { serviceThread } from '../../../adapters/sqlite/service-thread.js';
+import { type LogSyncs, pooledSyncs, syncsByCommits } from '../../../adapters/sqlite/log-syncs.js';
 import type { SqliteHandle } from '../../../adapters/sqlite/sqlite-handle.js';
 import { SqliteStore } from '../../../adapters/sqlite/sqlite-store.js';
 import { storageOver } from '../../../adapters/storage-kit/index.js';
@@ -19,8 +17,8 @@ const folder = scratchFolder();
 afterAll(() => folder.remove());
 const openFile = fileOpener();
 
-/** Always in the thread, from its first moment on. */
-const always = { commitsBefore: 0, fewWrites: 0, fastSync: 0 };
+/** Never on the event loop. */
+const always = { fewWrites: 0, fastSync: 0 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 let opened = 0;
@@ -184,60 +182,43 @@ describe('a commit that is not on the disk yet', () => {
   });
 });
 
-describe('syncs in a thread', () => {
-  test('begin when it runs; from then on commits do not wait for the disk', async () => {
-    const { storage, handle } = await storageWith((opening, path) => threadedSyncs(opening, path, always));
+describe('syncs beside the event loop', () => {
+  test('begin with the second commit; from then on commits do not wait for the disk', async () => {
+    const { storage, handle } = await storageWith((opening, path) => pooledSyncs(opening, path, always));
     expect(syncsWithinCommits(handle)).toBe(true);
-    await store(storage, { key: ['a'] });
-    await expect.poll(() => syncsWithinCommits(handle)).toBe(false);
     for (let number = 0; number < 20; number += 1) await store(storage, { key: [number] });
-    expect(await look(storage, (view) => view.list(things).length)).toBe(21);
+    expect(syncsWithinCommits(handle)).toBe(false);
+    expect(await look(storage, (view) => view.list(things).length)).toBe(20);
     await storage.close();
   });
 
-  test('are made by the commits again when the log cannot be opened', async () => {
-    const { storage, handle } = await storageWith((opening) => threadedSyncs(opening, '/does/not/exist', always));
+  test('are made by the commits when the log cannot be opened', async () => {
+    const { storage, handle } = await storageWith((opening) => pooledSyncs(opening, '/does/not/exist', always));
     await store(storage, { key: ['a'] });
     await store(storage, { key: ['b'] });
     expect(syncsWithinCommits(handle)).toBe(true);
     await storage.close();
   });
 
-  test('fail with what the system says', async () => {
-    const path = folder.path('pipe');
+  test.each([
+    ['beside it', always],
+    ['on it', { fewWrites: 2, fastSync: 60_000 }],
+  ])('fail with what the system says: %s', async (name, terms) => {
+    const path = folder.path(`pipe ${name}`);
     execFileSync('mkfifo', [`${path}-wal`]);
     const said: string[] = [];
-    const syncs = threadedSyncs(handleThatTells(said), path, always);
+    const syncs = pooledSyncs(handleThatRecords(said), path, terms);
     expect(syncs.sync(1)).toBeUndefined();
-    await expect.poll(() => said).toEqual(['PRAGMA synchronous = NORMAL']);
+    expect(said).toEqual(['PRAGMA synchronous = NORMAL']);
     await expect(syncs.sync(1)).rejects.toThrow('EINVAL');
     await syncs.end();
-  });
-
-  test('are made by the event loop when the thread has ended, the one under way too', async () => {
-    let thread: Worker | undefined;
-    const { storage, handle } = await storageWith((opening, path) =>
-      threadedSyncs(opening, path, always, (...given) => {
-        thread = serviceThread(...given);
-        return thread;
-      }),
-    );
-    await store(storage, { key: ['a'] });
-    await expect.poll(() => syncsWithinCommits(handle)).toBe(false);
-    void thread?.terminate();
-    await store(storage, { key: ['b'] });
-    await store(storage, { key: ['c'] });
-    expect(await look(storage, (view) => view.list(things).length)).toBe(3);
-    await storage.close();
   });
 
   test('are made by the event loop for few writes on a fast disk', async () => {
     const path = folder.path('fast');
     writeFileSync(`${path}-wal`, '');
-    const said: string[] = [];
-    const syncs = threadedSyncs(handleThatTells(said), path, { ...always, fewWrites: 4, fastSync: 60_000 });
+    const syncs = pooledSyncs(handleThatRecords([]), path, { fewWrites: 4, fastSync: 60_000 });
     expect(syncs.sync(1)).toBeUndefined();
-    await expect.poll(() => said).toHaveLength(1);
     expect(syncs.sync(3)).toBeUndefined();
     const four = syncs.sync(4);
     expect(four).toBeInstanceOf(Promise);
@@ -259,7 +240,7 @@ describe('a file whose commits are confirmed later', () => {
   storageConformance(test, { open: async () => (await storageWith(() => beside)).storage });
 });
 
-function handleThatTells(said: string[]): SqliteHandle {
+function handleThatRecords(said: string[]): SqliteHandle {
   const refuse = (): never => {
     throw new Error('nothing is asked here');
   };

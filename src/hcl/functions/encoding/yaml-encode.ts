@@ -1,5 +1,5 @@
 import type { Meter } from '../../values/graphemes.js';
-import { numberText } from '../../values/number.js';
+import { jsonText } from '../../values/json-text.js';
 import type { HclValue } from '../../values/value.js';
 import { entriesOf, itemsOf } from '../../values/value.js';
 
@@ -87,27 +87,10 @@ function writeMapping(
 }
 
 function writeScalar(writer: Writer, value: HclValue, indent: number): void {
-  if (value.kind !== 'string') put(writer, bareText(value));
+  // Null, numbers, booleans and empty collections are written as in JSON.
+  if (value.kind !== 'string') put(writer, jsonText(value));
   else if (isLiteral(value.value)) writeLiteral(writer, value.value, indent);
   else writeQuoted(writer, value.value, indent);
-}
-
-function bareText(value: Exclude<HclValue, { kind: 'string' }>): string {
-  switch (value.kind) {
-    case 'null':
-      return 'null';
-    case 'bool':
-      return value.value ? 'true' : 'false';
-    case 'number':
-      return numberText(value.value);
-    case 'list':
-    case 'set':
-    case 'tuple':
-      return '[]';
-    case 'map':
-    case 'object':
-      return '{}';
-  }
 }
 
 /** Characters that need an escape. Characters beyond the basic multilingual plane are escaped too. */

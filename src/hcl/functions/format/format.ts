@@ -1,19 +1,29 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
+import { cased, filled, formattedFloat, formattedInteger, signOf, type Verb } from '../../../shared/source-text.js';
 import type { Budget } from '../../evaluate/budget.js';
+import { type HclNumber, parts } from '../../values/big-float.js';
 import { convert } from '../../values/convert.js';
 import { clusterCount, clustersOf } from '../../values/graphemes.js';
 import { meteredJsonText, quotedText, quotingWork } from '../../values/json-text.js';
 import { toBigInt } from '../../values/number.js';
+import { digitsOf, shortestDigits } from '../../values/number-text.js';
 import type { HclType, HclValue } from '../../values/value.js';
-import { boolType, dynamicType, itemsOf, listValue, numberType, stringType, stringValue } from '../../values/value.js';
+import {
+  boolType,
+  dynamicType,
+  itemsOf,
+  listValue,
+  numberType,
+  numberValue,
+  stringType,
+  stringValue,
+} from '../../values/value.js';
 import { textWork } from '../../values/work.js';
 import { argumentAt, textAt } from '../arguments.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from '../function.js';
 import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from '../function.js';
 import { holdsInfinity } from '../infinity.js';
-import { floatText, floatWork, generalText, integerText } from './format-number.js';
-import type { Verb } from './format-verb.js';
 
 const format = parameter('format', stringType);
 const formatted = nullableParameter('values', dynamicType);
@@ -85,20 +95,19 @@ function formatText(pattern: string, values: readonly HclValue[], budget: Budget
       text += '%';
       continue;
     }
+    const place = `${match[0]} at offset ${sequence}`;
     const explicit = match[2] ?? match[5];
     const chosen = explicit === undefined ? next : Number(explicit);
     const value = values[chosen - 1];
     if (value === undefined) {
-      return fail(`${verb.raw} at offset ${sequence} needs value ${chosen}, but there are only ${values.length}`);
+      return fail(`${place} needs value ${chosen}, but there are only ${values.length}`);
     }
     highest = Math.max(highest, chosen);
     next = chosen + 1;
     if (!paysFor(verb, text, budget)) return overBudget('format');
     const part = formatValue(verb, value, budget).mapErr(
       (error): FunctionError =>
-        error.type === 'budget_exceeded'
-          ? error
-          : { ...error, message: `${verb.raw} at offset ${sequence}: ${error.message}` },
+        error.type === 'budget_exceeded' ? error : { ...error, message: `${place}: ${error.message}` },
     );
     if (part.isErr()) return part;
     text += part.value;
@@ -117,16 +126,11 @@ function paysFor(verb: Verb, text: string, budget: Budget): boolean {
 }
 
 function verbOf(match: RegExpExecArray): Verb | undefined {
-  const [raw, flags = '', , width, precision, , letter] = match;
+  const [, flags, , width, precision, , letter] = match;
   if (letter === undefined) return undefined;
   return {
-    raw,
     letter,
-    plus: flags.includes('+'),
-    minus: flags.includes('-'),
-    space: flags.includes(' '),
-    zero: flags.includes('0'),
-    sharp: flags.includes('#'),
+    flags: new Set(flags),
     width: width === undefined ? undefined : Number(width),
     precision: precision === undefined ? undefined : Number(precision),
   };
@@ -146,7 +150,7 @@ function formatValue(verb: Verb, value: HclValue, budget: Budget): TextResult {
       return converted(value, numberType).andThen((number) => {
         const whole = number.kind === 'number' ? toBigInt(number.value) : undefined;
         if (!budget.charge(textWork(number))) return overBudget('format');
-        return whole === undefined ? fail('a whole number is required') : ok(integerText(verb, whole));
+        return whole === undefined ? fail('a whole number is required') : ok(formattedInteger(verb, whole, true));
       });
     case 'e':
     case 'E':
@@ -167,11 +171,14 @@ function formatValue(verb: Verb, value: HclValue, budget: Budget): TextResult {
   }
 }
 
+/** How `%v` shows a number. */
+const general: Verb = { letter: 'g', flags: new Set(), width: undefined, precision: undefined };
+
 function anyText(verb: Verb, value: HclValue, budget: Budget): TextResult {
-  if (!verb.sharp && value.kind === 'string') return padded(verb, value.value, budget);
-  if (!verb.sharp && value.kind === 'number') {
+  if (!verb.flags.has('#') && value.kind === 'string') return padded(verb, value.value, budget);
+  if (!verb.flags.has('#') && value.kind === 'number') {
     if (!budget.charge(textWork(value))) return overBudget('format');
-    return padded(verb, generalText(value.value), budget);
+    return padded(verb, floatText(general, value.value), budget);
   }
   if (holdsInfinity(value)) return fail('an infinite number has no JSON form');
   const text = meteredJsonText(value, budget);
@@ -193,10 +200,32 @@ function padded(verb: Verb, text: string, budget: Budget): TextResult {
   if (count === undefined) return overBudget('format');
   const missing = verb.width - count;
   if (missing <= 0) return ok(text);
-  const padding = (verb.zero ? '0' : ' ').repeat(missing);
-  return ok(verb.minus ? text + padding : padding + text);
+  const padding = (verb.flags.has('0') ? '0' : ' ').repeat(missing);
+  return ok(verb.flags.has('-') ? text + padding : padding + text);
 }
 
 function converted(value: HclValue, type: HclType): Result<HclValue, FunctionError> {
   return convert(value, type).mapErr(({ message }): FunctionError => ({ type: 'function_failed', message }));
+}
+
+/** `%e %E %f %g %G`. */
+function floatText(verb: Verb, value: HclNumber): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    return filled(verb, value < 0 ? '-' : verb.flags.has(' ') ? ' ' : '+', 'Inf', false);
+  }
+  const { mantissa, exponent, precision } = parts(value);
+  const magnitude = mantissa < 0n ? -mantissa : mantissa;
+  const text = formattedFloat(verb.letter.toLowerCase() as 'e' | 'f' | 'g', verb.precision, {
+    shortest: () => shortestDigits(magnitude, exponent, precision),
+    exact: (wanted) => digitsOf(magnitude, exponent, wanted),
+  });
+  return filled(verb, mantissa < 0n || Object.is(value, -0) ? '-' : signOf(verb), cased(verb, text), true);
+}
+
+/** Units of work for `floatText`: large numbers, and many decimals of small ones, need big-integer arithmetic. */
+function floatWork({ precision = 6 }: Verb, value: HclNumber): number {
+  if (typeof value === 'number') return 20;
+  const { exponent } = value;
+  const digits = exponent > 0 ? exponent : Math.min(-exponent, precision);
+  return textWork(numberValue(value)) + digits + (digits * digits) / 4096;
 }
