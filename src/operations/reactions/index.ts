@@ -2,7 +2,7 @@ import type { ReadView, Row, TableName, WriteView } from '../../ports/storage.js
 import type { Key, Table } from '../../shared/table.js';
 import type { Transaction } from '../write-transaction.js';
 import { blockedRequirementsReaction, needlessEvaluationsReaction } from './evaluations.js';
-import { jobStatusReaction, jobStubsReaction, launchesReaction, parentsReaction, summariesReaction } from './jobs.js';
+import { jobProgressReaction, jobStubsReaction, launchesReaction, parentsReaction } from './jobs.js';
 import { nodeRowsReaction } from './node-rows.js';
 import { noticeTables, writeNotices } from './notices.js';
 import { quotasReaction } from './quotas.js';
@@ -14,11 +14,9 @@ import { endedServicesReaction, servicesReaction } from './services.js';
 const reactions: readonly Reaction[] = [
   nodeRowsReaction,
   endedServicesReaction,
-  summariesReaction,
-  // Evaluations that become needless have no effect on summaries.
   needlessEvaluationsReaction,
   blockedRequirementsReaction,
-  jobStatusReaction,
+  jobProgressReaction,
   parentsReaction,
   jobStubsReaction,
   launchesReaction,
@@ -54,11 +52,19 @@ class Change implements StoredChange {
   }
 }
 
+interface ChangedRows {
+  readonly byKey: Map<string, Change>;
+  /** In the order of their first change. */
+  readonly list: Change[];
+}
+
+const none: readonly Change[] = [];
+
 /** The changes of one write, while it is made. */
 export class ChangeSet implements Changes {
   readonly #indexes = new Map<string, number>();
-  /** Since the last reactions, by table and key. */
-  #recent = new Map<string, Map<string, Change>>();
+  /** Since the last reactions, by table. */
+  #recent = new Map<string, ChangedRows>();
   /** All of the write: a row again when it is changed after reactions. */
   readonly #all: Change[] = [];
   #reacted = 0;
@@ -74,14 +80,15 @@ export class ChangeSet implements Changes {
     if (!this.#indexes.has(name)) this.#indexes.set(name, view.tableIndex(table));
     let rows = this.#recent.get(name);
     if (rows === undefined) {
-      rows = new Map();
+      rows = { byKey: new Map(), list: [] };
       this.#recent.set(name, rows);
     }
     const id = key.join('\u0000');
-    let change = rows.get(id);
+    let change = rows.byKey.get(id);
     if (change === undefined) {
       change = new Change(name, key, view.get(table, key));
-      rows.set(id, change);
+      rows.byKey.set(id, change);
+      rows.list.push(change);
       this.#all.push(change);
     }
     change.after = after;
@@ -89,13 +96,12 @@ export class ChangeSet implements Changes {
   }
 
   of<R>(table: Table<R>): readonly RowChange<R>[] {
-    const found: Change[] = [];
-    for (const change of this.#recent.get(table.name)?.values() ?? []) if (!change.isVoid) found.push(change);
-    return found as unknown as readonly RowChange<R>[];
+    const changed = this.#recent.get(table.name)?.list ?? none;
+    return changed.filter((change) => !change.isVoid) as unknown as readonly RowChange<R>[];
   }
 
   latest<R>(view: ReadView, table: Table<R>, key: Key): R | undefined {
-    const known = this.#recent.get(table.name)?.get(key.join('\u0000'));
+    const known = this.#recent.get(table.name)?.byKey.get(key.join('\u0000'));
     return known === undefined ? view.get(table, key)?.record : (known.after as R | undefined);
   }
 

@@ -55,21 +55,25 @@ interface OpenTouchedJob extends TouchedJob {
   readonly allocations: RowChange<Allocation>[];
 }
 
-const tablesOfJobs = [jobs, evaluations, allocations];
-
-/** Counters of allocations in the summary of their job. */
-export const summariesReaction: Reaction = {
-  tables: tablesOfJobs,
+/** The counters of a job's allocations in its summary, and its status. */
+export const jobProgressReaction: Reaction = {
+  tables: [jobs, evaluations, allocations],
   react: (tx, changes) => {
     for (const touched of touchedJobs(changes)) {
-      const { namespace, jobId, job } = touched;
-      const stored = changes.latest(tx, jobSummaries, [namespace, jobId]);
-      if (job !== undefined && job.after === undefined) tx.remove(jobSummaries, [namespace, jobId]);
-      else if (stored !== undefined) putSummary(tx, stored, counted(stored, touched));
-      else if (job?.after !== undefined) tx.put(jobSummaries, counted(firstSummary(tx, job.after), touched));
+      followSummary(tx, changes, touched);
+      followStatus(tx, changes, touched);
     }
   },
 };
+
+function followSummary(tx: Transaction, changes: Changes, touched: TouchedJob): void {
+  const { namespace, jobId, job } = touched;
+  const key = [namespace, jobId];
+  const stored = changes.latest(tx, jobSummaries, key);
+  if (job !== undefined && job.after === undefined) tx.remove(jobSummaries, key);
+  else if (stored !== undefined) putSummary(tx, stored, counted(stored, touched));
+  else if (job?.after !== undefined) tx.put(jobSummaries, counted(firstSummary(tx, job.after), touched));
+}
 
 function counted(before: JobSummary, touched: TouchedJob): JobSummary {
   const job = touched.job?.after;
@@ -78,7 +82,9 @@ function counted(before: JobSummary, touched: TouchedJob): JobSummary {
     if (after?.JobCreateIndex === before.CreateIndex) summary = withAllocation(summary, was?.ClientStatus, after);
   }
   for (const { after } of touched.evaluations) {
-    if (after?.QueuedAllocations !== undefined) summary = withQueued(summary, after.QueuedAllocations);
+    // What a canceled one found is outdated.
+    if (after?.QueuedAllocations === undefined || after.Status === 'canceled') continue;
+    summary = withQueued(summary, after.QueuedAllocations);
   }
   return summary;
 }
@@ -95,21 +101,16 @@ function putSummary(tx: Transaction, before: JobSummary, after: JobSummary): voi
   if (after !== before) tx.put(jobSummaries, { ...after, ModifyIndex: tx.index });
 }
 
-/** The status of a job. A change of it raises the job's ModifyIndex, and not its JobModifyIndex. */
-export const jobStatusReaction: Reaction = {
-  tables: tablesOfJobs,
-  react: (tx, changes) => {
-    for (const touched of touchedJobs(changes)) {
-      const { namespace, jobId } = touched;
-      const job = changes.latest(tx, jobs, [namespace, jobId]);
-      if (job === undefined) continue;
-      const before = touched.job === undefined ? job.Status : touched.job.before?.Status;
-      const status = statusOf(tx, job, touched);
-      if (status !== job.Status) tx.put(jobs, { ...job, Status: status, ModifyIndex: tx.index });
-      if (status !== before) tx.emit('job.status', { namespace, jobId, status, index: tx.index });
-    }
-  },
-};
+/** A change of the status raises the job's ModifyIndex, and not its JobModifyIndex. */
+function followStatus(tx: Transaction, changes: Changes, touched: TouchedJob): void {
+  const { namespace, jobId } = touched;
+  const job = changes.latest(tx, jobs, [namespace, jobId]);
+  if (job === undefined) return;
+  const before = touched.job === undefined ? job.Status : touched.job.before?.Status;
+  const status = statusOf(tx, job, touched);
+  if (status !== job.Status) tx.put(jobs, { ...job, Status: status, ModifyIndex: tx.index });
+  if (status !== before) tx.emit('job.status', { namespace, jobId, status, index: tx.index });
+}
 
 /** The status of a new job depends only on its evaluation: nothing else is stored of it. */
 function statusOf(
