@@ -56,7 +56,7 @@ import type { Table } from './shared/table.js';
 import { variables } from './variables/variable.js';
 
 /** What the program does with a table, beside storing it. */
-export interface TableTraits<R> {
+interface TableTraits<R> {
   /** Its changes end the waits of blocking queries. */
   readonly watched?: true;
   /** Its changes are events of the stream, with this topic. */

@@ -271,7 +271,8 @@ function failLate(context: EngineContext, tx: Transaction, ids: readonly string[
   const times = timesOf(context, tx);
   for (const id of ids) {
     const now = tx.get(deployments, [id])?.record;
-    if (now !== undefined) moveDeployment(tx, times.deployment(now), { type: 'deadline' });
+    // One that has ended in the meantime stays as it is.
+    if (now !== undefined) moveDeployment(tx, times.deployment(now), { type: 'deadline' }).unwrapOr(undefined);
   }
 }
 
