@@ -46,8 +46,8 @@ export interface SettingGroup {
   readonly [name: string]: EngineSetting<unknown> | SettingGroup;
 }
 
-/** The values of a group of settings. */
-export type ValuesOf<T> = { readonly [K in keyof T]: T[K] extends EngineSetting<infer V> ? V : ValuesOf<T[K]> };
+/** The value of a setting, the values of a group. */
+export type ValuesOf<T> = T extends EngineSetting<infer V> ? V : { readonly [K in keyof T]: ValuesOf<T[K]> };
 
 export function isSetting(row: EngineSetting<unknown> | SettingGroup): row is EngineSetting<unknown> {
   return 'accepts' in row;
