@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionLimits } from '../../http-server/index.js';
-import { isLoopback } from '../loopback.js';
+import { isLoopback } from '../server-address.js';
 import { Stopped } from '../stopped.js';
 import type { ServeOptions } from './serve-options.js';
 

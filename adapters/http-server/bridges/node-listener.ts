@@ -12,8 +12,7 @@ import {
   type RequestBody,
 } from '../http-message.js';
 import { handlerKind } from './handler-kind.js';
-import { isGone } from './is-gone.js';
-import { bytesOf, endWatched, pieceLength, writeLong, writeStream } from './write-stream.js';
+import { bytesOf, endWatched, isGone, pieceLength, writeLong, writeStream } from './write-stream.js';
 
 /** A request from a framework, whose body may have been read already. */
 type ReadRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { StreamedBody } from '../http-message.js';
-import { isGone } from './is-gone.js';
 
 /** An answer with a streamed body. */
 interface StreamedAnswer {
@@ -115,3 +114,8 @@ export function bytesOf(value: string | Uint8Array): Buffer {
 }
 
 const ignore = (): void => undefined;
+
+/** Whether the client has disconnected. An HTTP/2 response has this state in its stream. */
+export function isGone(response: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
+  return response.destroyed || response.closed || response.stream?.destroyed === true;
+}

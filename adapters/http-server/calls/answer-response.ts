@@ -4,8 +4,7 @@ import { plainType } from '../../../src/api/plain-type.js';
 import { pageToken } from '../../../src/api/text-codecs.js';
 import { placeOf } from '../edge/target.js';
 import type { HttpResponse } from '../http-message.js';
-import { jsonType, textType } from './responses.js';
-import type { RouteCall } from './route.js';
+import { jsonType, type RouteCall, textType } from './route.js';
 
 /** An answer of an operation, to be serialized. */
 interface Answered {

@@ -11,13 +11,11 @@ import type { BadInput } from '../errors/bad-input.js';
 import { badInput } from '../errors/bad-input.js';
 import type { RefusingCall } from '../errors/interface-errors.js';
 import type { HttpResponse } from '../http-message.js';
-import { closedDocumentOf } from '../notifications/closed-document.js';
+import { closedDocumentOf } from '../notifications/request-document.js';
 import { resourceResponse } from '../notifications/resource-responses.js';
 import { answerResponse, isPlainOrPretty, listHead } from './answer-response.js';
-import { inputReader, type ReadInputs } from './read-inputs.js';
-import { readParameter } from './read-parameter.js';
-import { jsonType } from './responses.js';
-import type { Route, RouteCall } from './route.js';
+import { inputReader, type ReadInputs, readParameter } from './read-inputs.js';
+import { jsonType, type Route, type RouteCall } from './route.js';
 import { firstPageOf, gathered, listPieces } from './whole-list.js';
 
 /** Checks the inputs before the operation; returns the answer if it refuses them. */

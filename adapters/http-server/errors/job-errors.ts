@@ -1,6 +1,6 @@
 import { accessText, type CallAccess } from '../../../src/api/access.js';
 import type { JobCallError } from '../../../src/api/errors.js';
-import { emptyResponse, textResponse } from '../calls/responses.js';
+import { emptyResponse, textResponse } from '../calls/route.js';
 import type { Vocabulary } from '../edge/header-names.js';
 import type { HttpResponse } from '../http-message.js';
 import { type BadInput, retryAfter } from './bad-input.js';

@@ -12,12 +12,11 @@ import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task
 import { mapProblem } from '../../../src/jobs/validation/validate-start.js';
 import { parseTemplate, type TemplateInputs } from '../../../src/templates/index.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
-import { NumberNote } from '../disk/number-note.js';
+import { NumberNote } from '../disk/disk-notes.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { beforeAbort } from '../waiting.js';
-import { TemplateFiles } from './template-files.js';
-import { faultText, lineText, namesOf, TemplateRefused } from './template-refused.js';
+import { faultText, lineText, namesOf, TemplateFiles, TemplateRefused } from './template-files.js';
 
 /** The dependencies of a task's templates. */
 interface TemplatedTask {

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -16,9 +17,29 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { moveFolder } from '../../../../adapters/runner/disk/move-folder.js';
+import { moveFolder, removeFolder } from '../../../../adapters/runner/disk/folders.js';
 import { asAnotherUser } from '../../../support/another-user.js';
 import { removeTree } from '../../../support/remove-tree.js';
+
+let folder = '';
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('a folder goes whatever rights a task has taken from it, and nothing that its links lead to', async () => {
+  await asAnotherUser(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'signalbox-remove-'));
+    const [removed, other] = [join(folder, 'removed'), join(folder, 'other')];
+    mkdirSync(join(removed, 'locked', 'below'), { recursive: true });
+    mkdirSync(other);
+    writeFileSync(join(removed, 'locked', 'below', 'file'), '');
+    symlinkSync(other, join(removed, 'locked', 'link'));
+    chmodSync(other, 0o500);
+    for (const name of ['locked/below', 'locked', '.']) chmodSync(join(removed, name), 0o000);
+    await removeFolder(removed);
+    expect(existsSync(removed)).toBe(false);
+    expect(statSync(other).mode & 0o777).toBe(0o500);
+    await removeFolder(removed);
+  });
+});
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Handshakes } from '../../../../adapters/http-server/sockets/handshakes.js';
+import { Handshakes } from '../../../../adapters/http-server/sockets/admit-socket.js';
 
 describe('handshakes that are waited for', () => {
   it('lose the oldest from the address that has the most, so that nobody is kept out by another', async () => {
