@@ -10,17 +10,20 @@ import { type Client, clientOver } from './client/client.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { loadOperations } from './load-operations.js';
 import { localTransport } from './local-transport.js';
-import { functionLabels } from './metrics/function-labels.js';
+import { functionLabels } from './metrics/instruments.js';
 import type { CallManner } from './operations/binding.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
-import { ClusterMemory } from './operations/context/cluster-memory.js';
-import type { BackgroundLoop, EngineContext } from './operations/context/engine-context.js';
-import { emit } from './operations/context/engine-context.js';
+import {
+  type BackgroundLoop,
+  ClusterMemory,
+  type EngineContext,
+  emit,
+  Turns,
+} from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
 import { clockOver } from './operations/context/store-clock.js';
 import { EvaluationTraces } from './operations/context/traces.js';
-import { Turns } from './operations/context/turns.js';
 import { createEmitter } from './operations/events.js';
 import { rightsIndex } from './operations/records/caller-standing.js';
 import { traceFacts } from './operations/trace-facts.js';

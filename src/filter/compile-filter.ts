@@ -9,10 +9,16 @@ import { type Evaluation, type FilterEvaluationError, fail, type Predicate, spen
 import type { Expression, Match, Selector, Test } from './expression.js';
 import { type FilterSyntaxError, parseFilter } from './parse-filter.js';
 import type { FilterType, StructType } from './schema.js';
-import { equality } from './tests/equality.js';
-import { membership } from './tests/membership.js';
-import { emptiness, nilness } from './tests/presence.js';
-import { decodedBytes, failing, ofText, type ValueTest } from './tests/value-test.js';
+import {
+  decodedBytes,
+  emptiness,
+  equality,
+  failing,
+  membership,
+  nilness,
+  ofText,
+  type ValueTest,
+} from './value-tests.js';
 
 /** A compiled filter expression for records of one kind. */
 export interface Filter {

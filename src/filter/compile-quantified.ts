@@ -3,7 +3,7 @@ import { ABSENT, type CompiledSelector, type LocalName } from './compile-selecto
 import { fail, type Predicate, spend } from './evaluation.js';
 import type { Names, Quantified } from './expression.js';
 import { any, type FilterType, integer, text, unsigned } from './schema.js';
-import { decodedBytes } from './tests/value-test.js';
+import { decodedBytes } from './value-tests.js';
 
 /** An element with its index, or a value with its key. */
 interface Entry {

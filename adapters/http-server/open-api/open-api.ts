@@ -2,7 +2,7 @@ import { accessText, everybody } from '../../../src/api/access.js';
 import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
-import { type JsonSchema, orNull } from '../../../src/api/json-schema.js';
+import { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
 import { jobJsonSchema } from '../../../src/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
 import { jsonApiType, jsonType, type Route } from '../calls/route.js';

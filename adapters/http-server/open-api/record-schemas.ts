@@ -1,4 +1,4 @@
-import { namedSchema } from '../../../src/api/json-schema.js';
+import { namedSchema } from '../../../src/api/json-codecs.js';
 import {
   anyObject,
   count,

@@ -9,8 +9,7 @@ import {
   strikesAfter,
   uncheckedState,
 } from '../../../src/agent/checks/check-state.js';
-import { filledService } from '../../../src/agent/environment/filled-service.js';
-import { servicePort } from '../../../src/agent/environment/service-port.js';
+import { filledService, servicePort } from '../../../src/agent/environment/filled-service.js';
 import { serviceLookup } from '../../../src/agent/environment/task-environment.js';
 import type { Service, ServiceCheck } from '../../../src/jobs/document/service.js';
 import type { Task } from '../../../src/jobs/document/task.js';

@@ -1,6 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { fail, positionOf, type RulesFault, type RulesReader, shown } from './rules-reader.js';
-import { readHeredoc, readQuoted } from './rules-strings.js';
+import { fail, positionOf, type RulesFault, type RulesReader, readHeredoc, readQuoted, shown } from './rules-reader.js';
 
 /** One setting of a rules source: `name = value`, or a block `name "label" { … }`. */
 export interface RulesItem {

@@ -5,15 +5,14 @@ import { nodeAgent } from '../access.js';
 import { computed, done, found } from '../answers.js';
 import { readServer, socketServer, writeServer } from '../call.js';
 import { inBody, inPath, inQuery, required } from '../inputs.js';
-import { jsonDocument, jsonTexts } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonDocument, jsonTexts, namedSchema } from '../json-codecs.js';
 import { name, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);
 const instance = inQuery('instance', name, 'The calling process: the value given at the registration of the node');
 
 /** The answer to a node's agent: the time until its next heartbeat is due, in milliseconds. */
-export interface Heard {
+interface Heard {
   readonly heartbeatTtl: number;
 }
 

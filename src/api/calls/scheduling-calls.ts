@@ -23,8 +23,7 @@ import {
 import { read, readServer, writeServer } from '../call.js';
 import { filterFaults, nodeDetails, pageOfUuids } from '../common-inputs.js';
 import { inBody, inPath, inQuery } from '../inputs.js';
-import { jsonText, jsonTexts } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonText, jsonTexts, namedSchema } from '../json-codecs.js';
 import { nodeDocument, nodePage } from '../node-documents.js';
 import { boolean, literalTrue, text } from '../text-codecs.js';
 
@@ -108,7 +107,7 @@ export const evaluationCalls = {
   }),
 } as const;
 
-export interface AllocationRows {
+interface AllocationRows {
   readonly allocation: StoredRow<Allocation>;
   readonly job: StoredRow<Job> | undefined;
   readonly document: AllocationDocument;

@@ -1,5 +1,5 @@
 import { simpleEscapes } from '../../shared/source-text.js';
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 
 type LiteralText =
   | { readonly text: string; readonly end: number }

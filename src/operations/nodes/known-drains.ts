@@ -8,7 +8,7 @@ import {
 } from '../../scheduler/nodes/decide-drain.js';
 import { examinedPerStep, type Steps } from '../../scheduler/steps.js';
 import type { Instant } from '../../shared/instant.js';
-import { changedSince, isTooOld, nextChanges } from '../records/scheduling/allocation-changes.js';
+import { changedSince, isTooOld, nextChanges } from '../records/scheduling/known-cluster.js';
 import { DrainedNodes } from './drained-nodes.js';
 import { jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
 import { WaitingServices } from './waiting-services.js';

@@ -19,7 +19,7 @@ import { second } from '../../shared/duration.js';
 import { authoriseNode } from '../authorise.js';
 import type { Bindings } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { secretHash } from '../records/secret-hash.js';
+import { secretHash } from '../records/presented-secret.js';
 import { listNodeWork } from './list-node-work.js';
 import type { NodeClaimant } from './node-ownership.js';
 import { readTaskVariables } from './read-task-variables.js';

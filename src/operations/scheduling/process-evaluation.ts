@@ -5,8 +5,7 @@ import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
-import { movedResult } from '../../scheduler/plan/move-result.js';
-import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
+import { movedResult, type SchedulingResult } from '../../scheduler/plan/outcome.js';
 import { isPreempted, type PlanPart, partsInSteps, wholeOf } from '../../scheduler/plan/plan-parts.js';
 import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
 import { byIdInSteps, finish } from '../../scheduler/steps.js';

@@ -10,6 +10,7 @@ import {
 } from '../../access/allows.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
+import type { searchCalls } from '../../api/calls/search-calls.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { byIdentifier, type FuzzyMatches, type FuzzyName, searchFuzzily } from '../../queries/search/fuzzy-search.js';
 import { type PrefixMatches, searchByPrefix } from '../../queries/search/prefix-search.js';
@@ -21,6 +22,7 @@ import {
 } from '../../queries/search/search-context.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { PermissionDenied } from '../authorise.js';
+import type { Bindings } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
 import { contextTables, namesFrom, namesIn, type Sees } from './searched-names.js';
@@ -161,3 +163,9 @@ function indexOf(view: ReadView, context: SearchContext): number {
   const table = contextTables[context];
   return table === undefined ? 0 : view.tableIndex(table);
 }
+
+/** The operations of the calls that search. */
+export const searchBindings: Bindings<typeof searchCalls> = {
+  prefix: search,
+  fuzzy: fuzzySearch,
+};

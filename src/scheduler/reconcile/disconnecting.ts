@@ -2,10 +2,9 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { DeploymentStanding } from './current-deployment.js';
 import { lostAfter } from './disconnect.js';
 import { planTimeouts } from './follow-ups.js';
-import type { GroupSets } from './group-sets.js';
 import type { Intents } from './intents.js';
 import { filterReschedules, type LaterReschedule } from './reschedule-filter.js';
-import type { JobSituation } from './situation.js';
+import type { GroupSets, JobSituation } from './situation.js';
 
 /**
  * Marks allocations on disconnected nodes as unknown, schedules the evaluation that gives them up, and has them

@@ -12,13 +12,12 @@ import {
   joinDeployment,
 } from './group-deployment.js';
 import type { GroupRequest } from './group-request.js';
-import { type GroupSets, withoutFrom } from './group-sets.js';
 import { descriptions, without } from './intents.js';
 import { byIndex, NameIndex } from './names.js';
 import { placeAll, placeReplacements, wantedPlacements } from './placements.js';
 import { settleReconnecting } from './reconnect.js';
 import { type LaterReschedule, reschedulesInSteps } from './reschedule-filter.js';
-import { isOlder } from './situation.js';
+import { type GroupSets, isOlder, withoutFrom } from './situation.js';
 import { stopSurplus } from './stop-surplus.js';
 import { type SplitUpdates, splitUpdates } from './updates.js';
 

@@ -9,8 +9,7 @@ import {
   type Verb,
 } from '../../shared/source-text.js';
 import { wellFormed } from '../../shared/values.js';
-import { floatText } from '../float-text.js';
-import { isList, isMap, isMetadata, namesOf, textOf, type Value } from '../values.js';
+import { floatText, isList, isMap, isMetadata, namesOf, textOf, type Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
 
 /** The value formatted by the verb; undefined if the verb does not accept it. */

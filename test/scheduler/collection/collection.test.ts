@@ -5,8 +5,12 @@ import {
   collectableEvaluation,
   isCollectableAllocation,
 } from '../../../src/scheduler/collection/collectable-evaluation.js';
-import { collectableJob, hasEnded } from '../../../src/scheduler/collection/collectable-job.js';
-import { isCollectableDeployment, isCollectableNode } from '../../../src/scheduler/collection/collectable-records.js';
+import {
+  collectableJob,
+  hasEnded,
+  isCollectableDeployment,
+  isCollectableNode,
+} from '../../../src/scheduler/collection/collectable-records.js';
 import type { Deployment } from '../../../src/scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../src/scheduler/evaluation.js';
 import { hour, minute } from '../../../src/shared/duration.js';

@@ -10,16 +10,16 @@ import { type AnswerForm, type Indexed, list, nullable, row, rows, type StoredRo
 import { read } from '../../call.js';
 import { jobId } from '../../common-inputs.js';
 import { inQuery, required } from '../../inputs.js';
-import { namedSchema } from '../../json-schema.js';
+import { namedSchema } from '../../json-codecs.js';
 import { boolean, lenientBoolean, name, unsigned } from '../../text-codecs.js';
 
-export interface VersionRows {
+interface VersionRows {
   readonly versions: readonly StoredRow<Job>[];
   readonly diffs: readonly JobDiff[] | null;
 }
 
 /** The retained versions of a job, newest first, with their differences if requested. */
-export interface JobVersions {
+interface JobVersions {
   readonly versions: readonly Job[];
   readonly diffs: readonly JobDiff[] | null;
 }

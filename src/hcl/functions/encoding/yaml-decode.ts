@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import type { CST, Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import type { Budget } from '../../evaluate/budget.js';
 import { convert } from '../../values/convert.js';
-import { normalizeText } from '../../values/normalize-text.js';
+import { normalizeText } from '../../values/unicode.js';
 import type { HclValue } from '../../values/value.js';
 import {
   dynamicNull,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Turns } from '../../../src/operations/context/turns.js';
+import { Turns } from '../../../src/operations/context/engine-context.js';
 
 /** What happens in each round of the event loop, a bar between two rounds. */
 async function roundsOf(works: readonly string[], parts: number): Promise<string> {

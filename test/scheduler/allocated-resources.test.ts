@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resourceSums } from '../../src/scheduler/resource-sums.js';
+import { resourceSums } from '../../src/scheduler/allocated-resources.js';
 
 describe('resources in the form in which jobs ask for them', () => {
   it('are those of each task, and of all with what they share', () => {

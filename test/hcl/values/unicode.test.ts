@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeText } from '../../../src/hcl/values/normalize-text.js';
+import { normalizeText } from '../../../src/hcl/values/unicode.js';
 
 const ACUTE = '\u0301';
 const DOT_BELOW = '\u0323';

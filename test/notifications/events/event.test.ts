@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contradicts } from '../../../src/notifications/events/event-content.js';
+import { contradicts } from '../../../src/notifications/events/event.js';
 import { assessmentEvent, assessmentResult, runEvent } from '../samples.js';
 
 const own = {
