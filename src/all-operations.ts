@@ -57,9 +57,8 @@ import {
 } from './operations/notifications/workspaces/organization-bindings.js';
 import { periodicLoops } from './operations/periodic/index.js';
 import { periodicBindings } from './operations/periodic/periodic-bindings.js';
-import { agentBindings } from './operations/scheduling/agent-bindings.js';
+import { agentBindings, nodeBindings } from './operations/scheduling/agent-bindings.js';
 import { schedulingLoops } from './operations/scheduling/index.js';
-import { nodeBindings } from './operations/scheduling/node-bindings.js';
 import { searchBindings } from './operations/search/search.js';
 import { allocationServiceBindings, jobServiceBindings, serviceBindings } from './operations/services/read-services.js';
 import { systemBindings } from './operations/store/system-bindings.js';

@@ -25,10 +25,9 @@ import { edgeGuard } from './edge/edge-guard.js';
 import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { maximumTargetLength, placeOf, splitTarget } from './edge/target.js';
-import type { InterfaceErrors } from './errors/interface-errors.js';
+import { type InterfaceErrors, plainErrorsOf } from './errors/interface-errors.js';
 import { jobErrors } from './errors/job-errors.js';
 import { notificationErrors } from './errors/notification-errors.js';
-import { plainErrorsOf } from './errors/plain-errors.js';
 import {
   type HttpHandler,
   type HttpRequest,

@@ -6,8 +6,14 @@ import { quoted } from '../shared/values.js';
 import { compileQuantified } from './compile-quantified.js';
 import { ABSENT, type CompiledSelector, compileSelector, type Scope, withNames } from './compile-selector.js';
 import { type Evaluation, type FilterEvaluationError, fail, type Predicate, spend } from './evaluation.js';
-import type { Expression, Match, Selector, Test } from './expression.js';
-import { type FilterSyntaxError, parseFilter } from './parse-filter.js';
+import {
+  type Expression,
+  type FilterSyntaxError,
+  type Match,
+  parseFilter,
+  type Selector,
+  type Test,
+} from './parse-filter.js';
 import type { FilterType, StructType } from './schema.js';
 import {
   decodedBytes,

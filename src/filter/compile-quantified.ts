@@ -1,7 +1,7 @@
 import { isRecord } from '../shared/values.js';
 import { ABSENT, type CompiledSelector, type LocalName } from './compile-selector.js';
 import { fail, type Predicate, spend } from './evaluation.js';
-import type { Names, Quantified } from './expression.js';
+import type { Names, Quantified } from './parse-filter.js';
 import { any, type FilterType, integer, text, unsigned } from './schema.js';
 import { decodedBytes } from './value-tests.js';
 

@@ -4,7 +4,7 @@ import type { DocumentShape, Input, InputLocation } from '../../../src/api/input
 import { kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
 import type { TextCodec } from '../../../src/api/text-codecs.js';
 import { isRecord } from '../../../src/shared/values.js';
-import { type BadInput, badInput } from '../errors/bad-input.js';
+import { type BadInput, badInput } from '../errors/interface-errors.js';
 import {
   closedDocumentOf,
   type DocumentFault,

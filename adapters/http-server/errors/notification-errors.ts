@@ -3,12 +3,13 @@ import type { FieldFault, NotFound, VerificationFailed } from '../../../src/inde
 import { jsonApiType } from '../calls/route.js';
 import type { HttpResponse } from '../http-message.js';
 import { responseMember } from '../notifications/resource-documents.js';
-import { type BadInput, retryAfter } from './bad-input.js';
 import {
+  type BadInput,
   busyStoreText,
   type InterfaceErrors,
   isBusyStore,
   needsUpgradeText,
+  retryAfter,
   retryBusyStore,
 } from './interface-errors.js';
 

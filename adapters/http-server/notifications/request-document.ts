@@ -5,7 +5,7 @@ import { suggestName } from '../../../src/hcl/index.js';
 import { isRecord, quoted } from '../../../src/shared/values.js';
 import { parseJsonBody } from '../calls/json-body.js';
 import type { RouteCall } from '../calls/route.js';
-import { type BadInput, badInput } from '../errors/bad-input.js';
+import { type BadInput, badInput } from '../errors/interface-errors.js';
 import { headerValue } from '../http-message.js';
 
 /** Faults of the document outside the attributes; operations report them together with their own. */

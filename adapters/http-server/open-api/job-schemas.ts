@@ -1,4 +1,3 @@
-import { agentSchemas } from './agent-schemas.js';
 import { allocationSchemas, outcome } from './allocation-schemas.js';
 import {
   anyObject,
@@ -15,7 +14,7 @@ import {
   text,
   wholeObject,
 } from './json-schema.js';
-import { nodeSchemas } from './node-schemas.js';
+import { agentSchemas, nodeSchemas } from './node-schemas.js';
 import { accessSchemas, recordSchemas } from './record-schemas.js';
 import { systemSchemas } from './system-schemas.js';
 

@@ -1,12 +1,13 @@
 import { parseEnvironment } from '../../../src/agent/template/environment-text.js';
-import { KnownVariables } from '../../../src/agent/template/known-variables.js';
 import {
+  type HeldOutputs,
+  KnownVariables,
   type ReadTemplate,
   type RenderedTemplate,
   renderTemplates,
+  stableOutputs,
   type TemplatesOutcome,
 } from '../../../src/agent/template/render-templates.js';
-import { type HeldOutputs, stableOutputs } from '../../../src/agent/template/stable-outputs.js';
 import { type TemplateChange, templateChange } from '../../../src/agent/template/template-change.js';
 import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task-parts.js';
 import { mapProblem } from '../../../src/jobs/validation/validate-start.js';

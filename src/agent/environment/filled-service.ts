@@ -1,7 +1,6 @@
 import type { Service, ServiceCheck } from '../../jobs/document/service.js';
 import type { Allocation } from '../../scheduler/allocation.js';
-import { groupPorts, portsOf } from './port-variables.js';
-import { interpolate } from './task-environment.js';
+import { groupPorts, interpolate, portsOf } from './task-environment.js';
 
 type Lookup = (name: string) => string | undefined;
 

@@ -6,9 +6,8 @@ import { ClusterNode, type NodeState } from '../cluster/cluster-node.js';
 import { addressesOf } from '../cluster/host-ports.js';
 import { hostNetworkOf } from '../feasibility/node-checks.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
-import type { Preemptor } from './preemptor.js';
 import { victimsForDevices } from './victims-for-devices.js';
-import { victimsForRoom } from './victims-for-room.js';
+import { type Preemptor, victimsForRoom } from './victims-for-room.js';
 
 /** Only allocations whose priority is lower by at least this much are preempted. */
 const smallestGap = 10;

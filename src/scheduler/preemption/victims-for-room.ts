@@ -1,7 +1,14 @@
 import type { AllocationUse } from '../cluster/allocation-use.js';
 import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
 import type { NodeState } from '../cluster/cluster-node.js';
-import type { Preemptor } from './preemptor.js';
+import type { GroupRequirements } from '../feasibility/requirements.js';
+
+/** The job that needs room, and what its evaluation has preempted so far. */
+export interface Preemptor {
+  readonly wanted: GroupRequirements;
+  /** Number of already preempted allocations of the same group as this one. */
+  readonly preemptedLike: (use: AllocationUse) => number;
+}
 
 /** Added to the distance for each allocation of a group above its migrate limit. */
 const penaltyBeyondParallel = 50;

@@ -2,7 +2,7 @@ import { isBase64 } from '../../../shared/values.js';
 import { parseNumber } from '../../values/number.js';
 import type { HclValue } from '../../values/value.js';
 import { dynamicNull, falseValue, numberValue, stringValue, trueValue } from '../../values/value.js';
-import { localTime, timestampText } from '../dates/instant-text.js';
+import { localTime, timestampText } from '../dates/dates.js';
 
 /**
  * The value of a scalar; undefined if it does not fit its tag, or if it is not a number (`.nan`). A tag only decides between

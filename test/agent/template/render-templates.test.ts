@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type HeldOutputs, stableOutputs } from '../../../src/agent/template/stable-outputs.js';
+import { type HeldOutputs, stableOutputs } from '../../../src/agent/template/render-templates.js';
 
 const seconds = (count: number): number => count * 1e9;
 /** One that does not wait, one that waits from 2 to 5 seconds, one with a shortest wait only. */
