@@ -5,8 +5,8 @@ import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
 import {
+  collectableEvaluation,
   collectableJob,
   hasEnded,
   isCollectableDeployment,

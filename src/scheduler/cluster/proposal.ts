@@ -1,8 +1,14 @@
 import type { Node } from '../node.js';
 import type { AllocationUse } from './allocation-use.js';
 import { addCapacity, type Capacity, subtractCapacity } from './capacity.js';
-import type { Cluster } from './cluster.js';
-import { type ClusterNode, coresInUse, type DevicesInUse, devicesInUse, type NodeState } from './cluster-node.js';
+import {
+  type Cluster,
+  type ClusterNode,
+  coresInUse,
+  type DevicesInUse,
+  devicesInUse,
+  type NodeState,
+} from './cluster.js';
 import { TakenPorts } from './host-ports.js';
 import type { NodeClass } from './node-class.js';
 

@@ -5,7 +5,7 @@ import { globMatches } from '../../shared/glob.js';
 import { drawFrom } from '../assignment/draw.js';
 import { offerOf } from '../assignment/node-offer.js';
 import type { Capacity } from '../cluster/capacity.js';
-import type { NodeState } from '../cluster/cluster-node.js';
+import type { NodeState } from '../cluster/cluster.js';
 import { resolveTarget } from '../feasibility/constraint-operators.js';
 import { hasDevices } from '../feasibility/device-match.js';
 import { hasDriver, hasVolume, lackingNeeds, meets, networkReason } from '../feasibility/node-checks.js';

@@ -4,7 +4,7 @@ import type { AllocationMetric } from '../allocation-metric.js';
 import { drawFrom } from '../assignment/draw.js';
 import { offerOf } from '../assignment/node-offer.js';
 import { useOf } from '../cluster/allocation-use.js';
-import type { NodeState } from '../cluster/cluster-node.js';
+import type { NodeState } from '../cluster/cluster.js';
 import { findVictims, type Preemption } from '../preemption/find-victims.js';
 import { type Assessment, preemptionScore } from '../ranking/assess-node.js';
 import { nodeScore } from '../ranking/final-score.js';

@@ -1,6 +1,6 @@
 import type { AllocationUse } from '../cluster/allocation-use.js';
 import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
-import type { NodeState } from '../cluster/cluster-node.js';
+import type { NodeState } from '../cluster/cluster.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 
 /** The job that needs room, and what its evaluation has preempted so far. */

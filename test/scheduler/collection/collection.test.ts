@@ -3,11 +3,9 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import {
   collectableEvaluation,
-  isCollectableAllocation,
-} from '../../../src/scheduler/collection/collectable-evaluation.js';
-import {
   collectableJob,
   hasEnded,
+  isCollectableAllocation,
   isCollectableDeployment,
   isCollectableNode,
 } from '../../../src/scheduler/collection/collectable-records.js';
