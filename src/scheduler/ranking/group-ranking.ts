@@ -1,7 +1,6 @@
 import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
 import { knownClassReason } from '../feasibility/verdicts.js';
-import { findVictims, type Preemption } from '../preemption/find-victims.js';
-import type { Preemptor } from '../preemption/victims-for-room.js';
+import { findVictims, type Preemption, type Preemptor } from '../preemption/find-victims.js';
 import { type Assessment, type NodeAssessor, preemptionScore, type RankingContext } from './assess-node.js';
 import { CandidateOrder } from './candidate-order.js';
 import { type ExtraScores, nodeScore } from './final-score.js';

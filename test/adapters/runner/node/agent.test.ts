@@ -1,7 +1,7 @@
 import { err, errAsync, okAsync, ResultAsync } from 'neverthrow';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
-import { WorkWatch } from '../../../../adapters/runner/node/work-watch.js';
+import { WorkWatch } from '../../../../adapters/runner/node/agent.js';
 import type { NodeWorkList } from '../../../../src/agent/link/node-work.js';
 import type { AgentLink, AgentLinkError } from '../../../../src/ports/agent-link.js';
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runCheck } from '../../../../adapters/runner/checks/run-check.js';
+import { runCheck } from '../../../../adapters/runner/checks/allocation-checks.js';
 import type { ServiceCheck } from '../../../../src/jobs/document/service.js';
 import { canonicalJob } from '../../../jobs/canonical-job.js';
 

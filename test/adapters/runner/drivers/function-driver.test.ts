@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorLine, errorMessage, errorText } from '../../../../adapters/runner/drivers/error-text.js';
+import { errorLine, errorMessage, errorText } from '../../../../adapters/runner/drivers/function-driver.js';
 
 const cause = new TypeError('no such column: total');
 const error = new Error('the report failed', { cause });

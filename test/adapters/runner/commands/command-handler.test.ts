@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HostMeter } from '../../../../adapters/runner/commands/host-usage.js';
+import { HostMeter } from '../../../../adapters/runner/commands/command-handler.js';
 
 describe('the usage of a host', () => {
   /** A processor that has worked for so many milliseconds. */

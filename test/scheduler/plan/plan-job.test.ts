@@ -5,7 +5,7 @@ import type { Allocation } from '../../../src/scheduler/allocation.js';
 import { clusterFrom } from '../../../src/scheduler/cluster/cluster.js';
 import type { Deployment } from '../../../src/scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../src/scheduler/evaluation.js';
-import { settledGroups } from '../../../src/scheduler/plan/settled-groups.js';
+import { settledGroups } from '../../../src/scheduler/plan/plan-job.js';
 import { schedule } from '../../../src/scheduler/schedule.js';
 import { defaultSchedulerConfiguration } from '../../../src/scheduler/scheduler-configuration.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
