@@ -7,7 +7,7 @@ const error = new Error('the report failed', { cause });
 describe('what a function has thrown', () => {
   it('is told with its stack and the stacks of its causes', () => {
     const text = errorText(error);
-    expect(text).toMatch(/^Error: the report failed\n {4}at .*error-text\.test\.ts/);
+    expect(text).toMatch(/^Error: the report failed\n {4}at .*function-driver\.test\.ts/);
     expect(text).toMatch(/\nCaused by: TypeError: no such column: total\n {4}at /);
   });
 
