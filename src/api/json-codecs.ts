@@ -121,7 +121,7 @@ export const jsonUnavailable: JsonCodec<never> = {
 /** The members of an object: those of T, by wire name. Null members are left out. */
 export type JsonMembers = Readonly<Record<string, JsonMember<unknown>>>;
 
-interface JsonMember<T> {
+export interface JsonMember<T> {
   readonly name: string;
   readonly codec: JsonCodec<T>;
 }

@@ -76,7 +76,7 @@ const evaluatedNode: AnswerForm<EvaluatedNode, EvaluatedNode> = {
 };
 
 /** An allocation with the stored job version that it runs. */
-interface NodeAllocation {
+export interface NodeAllocation {
   readonly document: AllocationDocument;
   readonly job: StoredRow<Job> | undefined;
 }

@@ -107,7 +107,7 @@ export const evaluationCalls = {
   }),
 } as const;
 
-interface AllocationRows {
+export interface AllocationRows {
   readonly allocation: StoredRow<Allocation>;
   readonly job: StoredRow<Job> | undefined;
   readonly document: AllocationDocument;

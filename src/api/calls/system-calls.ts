@@ -65,7 +65,7 @@ export interface Health {
 }
 
 /** The two parts of a server: the control plane, and the runner on this host. */
-interface AgentHealth {
+export interface AgentHealth {
   readonly server?: Health;
   readonly client?: Health;
 }

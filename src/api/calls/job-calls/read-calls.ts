@@ -13,13 +13,13 @@ import { inQuery, required } from '../../inputs.js';
 import { namedSchema } from '../../json-codecs.js';
 import { boolean, lenientBoolean, name, unsigned } from '../../text-codecs.js';
 
-interface VersionRows {
+export interface VersionRows {
   readonly versions: readonly StoredRow<Job>[];
   readonly diffs: readonly JobDiff[] | null;
 }
 
 /** The retained versions of a job, newest first, with their differences if requested. */
-interface JobVersions {
+export interface JobVersions {
   readonly versions: readonly Job[];
   readonly diffs: readonly JobDiff[] | null;
 }
