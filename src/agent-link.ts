@@ -6,7 +6,7 @@ import type { NodeWorkList } from './agent/link/node-work.js';
 import { loadOperations, withOperations } from './load-operations.js';
 import type { PermissionDenied } from './operations/authorise.js';
 import type { EngineContext } from './operations/context/engine-context.js';
-import { secretHash } from './operations/records/secret-hash.js';
+import { secretHash } from './operations/records/presented-secret.js';
 import type { NodeClaimant } from './operations/scheduling/index.js';
 import type { AgentLink, AgentLinkError } from './ports/agent-link.js';
 import type { Clock } from './ports/clock.js';

@@ -27,8 +27,8 @@ import {
   poolJobBindings,
   scalingBindings,
 } from './operations/jobs/job-bindings.js';
+import { maintenanceBindings } from './operations/maintenance/collect-garbage.js';
 import { maintenanceLoops } from './operations/maintenance/index.js';
-import { maintenanceBindings } from './operations/maintenance/maintenance-bindings.js';
 import { namespaceBindings } from './operations/namespaces/namespace-bindings.js';
 import { commandRelayLoop } from './operations/node-commands/command-relay-loop.js';
 import { nodeLoops } from './operations/nodes/index.js';
@@ -57,15 +57,10 @@ import {
 } from './operations/notifications/workspaces/organization-bindings.js';
 import { periodicLoops } from './operations/periodic/index.js';
 import { periodicBindings } from './operations/periodic/periodic-bindings.js';
-import { agentBindings } from './operations/scheduling/agent-bindings.js';
+import { agentBindings, nodeBindings } from './operations/scheduling/agent-bindings.js';
 import { schedulingLoops } from './operations/scheduling/index.js';
-import { nodeBindings } from './operations/scheduling/node-bindings.js';
-import { searchBindings } from './operations/search/search-bindings.js';
-import {
-  allocationServiceBindings,
-  jobServiceBindings,
-  serviceBindings,
-} from './operations/services/service-bindings.js';
+import { searchBindings } from './operations/search/search.js';
+import { allocationServiceBindings, jobServiceBindings, serviceBindings } from './operations/services/read-services.js';
 import { systemBindings } from './operations/store/system-bindings.js';
 import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { variableBindings } from './operations/variables/variable-bindings.js';

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
 import type { ResultAsync } from 'neverthrow';
 import type { Principal } from './access/principal.js';
 import { principalFault } from './access/principal-fault.js';
@@ -10,20 +11,22 @@ import { type Client, clientOver } from './client/client.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { loadOperations } from './load-operations.js';
 import { localTransport } from './local-transport.js';
-import { functionLabels } from './metrics/function-labels.js';
+import { functionLabels } from './metrics/instruments.js';
 import type { CallManner } from './operations/binding.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
-import { ClusterMemory } from './operations/context/cluster-memory.js';
-import type { BackgroundLoop, EngineContext } from './operations/context/engine-context.js';
-import { emit } from './operations/context/engine-context.js';
+import {
+  type BackgroundLoop,
+  ClusterMemory,
+  type EngineContext,
+  emit,
+  Turns,
+} from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
 import { clockOver } from './operations/context/store-clock.js';
 import { EvaluationTraces } from './operations/context/traces.js';
-import { Turns } from './operations/context/turns.js';
 import { createEmitter } from './operations/events.js';
 import { rightsIndex } from './operations/records/caller-standing.js';
-import { traceFacts } from './operations/trace-facts.js';
 import { ParkedQueries } from './operations/waiting/parked-queries.js';
 import { PresentTimes } from './operations/waiting/present-times.js';
 import { checkOptions, type OptionTable } from './options/check-options.js';
@@ -312,4 +315,43 @@ function observeFacts({ events, observer }: Pick<EngineContext, 'events' | 'obse
     observer.record('signalbox.function.attempt.lag', waited / 1000, { function: label(name) });
   });
   events.on('loop.failed', ({ loop }) => observer.count('signalbox.loop.failures', 1, { loop }));
+}
+
+/** Makes spans from the facts that the engine emits: evaluations and runs, whose beginning and end are in different writes. */
+function traceFacts(
+  { events, traces, clock }: Pick<EngineContext, 'events' | 'traces' | 'clock'>,
+  tracer: Tracer,
+): void {
+  events.on('evaluation.finished', ({ namespace, evaluationId, jobId, status }) => {
+    const cause = traces.take(evaluationId);
+    if (cause === undefined) return;
+    const attributes = {
+      'signalbox.namespace': namespace,
+      'signalbox.job': jobId,
+      'signalbox.evaluation': evaluationId,
+    };
+    const span = tracer.begin({
+      name: 'evaluation',
+      kind: 'internal',
+      parent: cause.traceparent,
+      at: cause.at,
+      attributes,
+    });
+    span.end({ at: clock.now(), attributes: { 'signalbox.status': status }, ...failedAs(status, 'failed') });
+  });
+  events.on('run.ended', ({ namespace, jobId, runId, workspaceId, status, createdAt, endedAt, traceparent }) => {
+    const attributes = {
+      'signalbox.namespace': namespace,
+      'signalbox.job': jobId,
+      'signalbox.run': runId,
+      'signalbox.workspace': workspaceId,
+    };
+    const parent = traceparent ?? undefined;
+    const span = tracer.begin({ name: 'run', kind: 'internal', parent, at: createdAt, attributes });
+    span.end({ at: endedAt, attributes: { 'signalbox.status': status }, ...failedAs(status, 'errored') });
+  });
+}
+
+function failedAs(status: string, failure: string): { readonly failure?: string } {
+  return status === failure ? { failure: status } : {};
 }

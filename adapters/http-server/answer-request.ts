@@ -2,8 +2,7 @@ import { err, ok } from 'neverthrow';
 import { callerWithin, type Engine, type Principal, type StorageError } from '../../src/index.js';
 import type { Locate, Located } from './calls/locate.js';
 import type { Query } from './calls/query.js';
-import { jsonResponse, textResponse } from './calls/responses.js';
-import type { Route, RouteCall } from './calls/route.js';
+import { jsonResponse, type Route, type RouteCall, textResponse } from './calls/route.js';
 import type { Match } from './calls/router.js';
 import { type Authentication, type Authenticator, mayHaveRight, nobody, tokenFrom } from './edge/access.js';
 import type { EdgeGuard } from './edge/edge-guard.js';
@@ -13,7 +12,7 @@ import { placeOf } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { type InterfaceErrors, isBusyStore } from './errors/interface-errors.js';
 import { type HttpRequest, type HttpResponse, headerValue } from './http-message.js';
-import type { Handshakes } from './sockets/handshakes.js';
+import type { Handshakes } from './sockets/admit-socket.js';
 
 /** The parts of a handler. */
 export interface HandlerParts {

@@ -17,8 +17,7 @@ import { type Asked, answer, callFrom, type HandlerParts } from './answer-reques
 import { compressFor } from './bridges/compression.js';
 import { type Located, locator } from './calls/locate.js';
 import { asksForPlain, queryFrom } from './calls/query.js';
-import { textResponse } from './calls/responses.js';
-import type { Route } from './calls/route.js';
+import { type Route, textResponse } from './calls/route.js';
 import { furtherRoutes, routeTable } from './calls/route-table.js';
 import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, nobody } from './edge/access.js';
 import { redirected } from './edge/clean-path.js';
@@ -26,10 +25,9 @@ import { edgeGuard } from './edge/edge-guard.js';
 import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { maximumTargetLength, placeOf, splitTarget } from './edge/target.js';
-import type { InterfaceErrors } from './errors/interface-errors.js';
+import { type InterfaceErrors, plainErrorsOf } from './errors/interface-errors.js';
 import { jobErrors } from './errors/job-errors.js';
 import { notificationErrors } from './errors/notification-errors.js';
-import { plainErrorsOf } from './errors/plain-errors.js';
 import {
   type HttpHandler,
   type HttpRequest,
@@ -38,8 +36,7 @@ import {
   isWhole,
   type StreamedBody,
 } from './http-message.js';
-import { Handshakes } from './sockets/handshakes.js';
-import { serveSocket } from './sockets/serve-socket.js';
+import { Handshakes, serveSocket } from './sockets/admit-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 
 /** Who may call the handler, where it is mounted, and its limits. */

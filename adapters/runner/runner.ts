@@ -43,11 +43,10 @@ import { NoteKeeper } from './disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
 import type { TaskDriver } from './drivers/task-driver.js';
 import { Agent } from './node/agent.js';
-import { agentFolder } from './node/agent-folder.js';
+import { agentFolder, type NodeIdentity, persistentNodeId } from './node/agent-folder.js';
 import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
 import type { KeptFinished } from './node/finished-allocations.js';
 import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
-import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
 import { ServerTime } from './node/server-time.js';
 import { within } from './waiting.js';
 

@@ -1,10 +1,14 @@
 import type { EventEmitter } from 'node:events';
 import type { buildConnector, Client, Dispatcher } from 'undici';
+import type { OptionTable } from '../../src/options/check-options.js';
+import { amount, callable, either, flag, group, listOf, optional, text } from '../../src/options/option-kinds.js';
 import type { ClientCertificate } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Fault } from './delivery-fault.js';
 import type { GuardedConnector } from './guarded-connector.js';
 import { withInterimAnswers } from './interim-answers.js';
+import type { AllowedDestinations } from './outbound-guard.js';
+import type { ProxySettings } from './outbound-proxy.js';
 
 /** The state of one request that the pool uses. */
 export interface PooledExchange {
@@ -231,3 +235,16 @@ export class PooledConnection {
     });
   }
 }
+
+type ConnectionSetting = 'allow' | 'forbiddenPorts' | 'httpsOnly' | 'ca' | 'lookup' | 'proxy' | 'hint';
+
+/** The connection options of all clients. */
+export const connectionTable: OptionTable<Record<ConnectionSetting, unknown>> = {
+  allow: optional(group<AllowedDestinations>({ cidrs: optional(listOf(text)), hosts: optional(listOf(text)) })),
+  forbiddenPorts: optional(listOf(amount)),
+  httpsOnly: optional(flag),
+  ca: optional(either(text, listOf(text))),
+  lookup: optional(callable),
+  proxy: optional(group<ProxySettings>({ url: text, except: optional(listOf(text)) })),
+  hint: optional(text),
+};

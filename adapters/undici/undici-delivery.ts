@@ -5,8 +5,7 @@ import type { DeliveryRequest, HttpDelivery } from '../../src/ports/http-deliver
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
 import { remembered } from '../../src/shared/remembered.js';
-import { connectionTable } from './connection-options.js';
-import { ConnectionPool, type PoolSettings } from './connection-pool.js';
+import { ConnectionPool, connectionTable, type PoolSettings } from './connection-pool.js';
 import type { FaultType } from './delivery-fault.js';
 import { destinationFrom, longestUrl } from './delivery-url.js';
 import { Exchange, type Outcome } from './exchange.js';

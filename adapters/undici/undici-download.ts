@@ -5,7 +5,7 @@ import { checkOptions } from '../../src/options/check-options.js';
 import type { Download, DownloadError, DownloadRequest } from '../../src/ports/download.js';
 import { timerOf } from '../../src/shared/duration.js';
 import { heldSignal } from '../../src/shared/held-signal.js';
-import { connectionTable } from './connection-options.js';
+import { connectionTable } from './connection-pool.js';
 import { type Fault, faultError, faultFromError } from './delivery-fault.js';
 import { type DeliveryUrl, destinationFrom } from './delivery-url.js';
 import { type GuardedConnector, guardedConnector } from './guarded-connector.js';

@@ -1,8 +1,7 @@
 import type { Capability } from './capability.js';
 import type { Area, HostVolumeCapability, NodePoolCapability, VariableCapability } from './policy/policy.js';
 import type { Principal, WorkspaceRight } from './principal.js';
-import { rightsOf, variableName } from './rights.js';
-import { ruleFor, rulesIn } from './rule-book.js';
+import { rightsOf, ruleFor, rulesIn, variableName } from './rights.js';
 
 /** The namespace name that stands for all namespaces. */
 export const everyNamespace = '*';

@@ -1,5 +1,4 @@
-import type { JsonSchema } from './json-schema.js';
-import { namedSchema, orNull } from './json-schema.js';
+import { type JsonSchema, namedSchema, orNull } from './json-codecs.js';
 
 /** The result of a read: the value, and the index for the next blocking query. */
 export interface Indexed<T> {

@@ -1,5 +1,4 @@
-import type { JsonCodec, JsonMembers, MembersOf } from './json-codecs.js';
-import type { JsonSchema } from './json-schema.js';
+import type { JsonCodec, JsonMembers, JsonSchema, MembersOf } from './json-codecs.js';
 import type { TextCodec } from './text-codecs.js';
 
 /** Location of an input in a request. */

@@ -1,8 +1,22 @@
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import { type Instant, instantFromRfc3339, isoFromInstant } from '../shared/instant.js';
 import { isBase64, isRecord, quoted } from '../shared/values.js';
-import type { JsonSchema } from './json-schema.js';
-import { orNull } from './json-schema.js';
+
+/** A JSON Schema (2020-12) as plain data. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/**
+ * A reference to a named schema of the OpenAPI document. The call table contains only names, because clients do not need
+ * the schemas themselves.
+ */
+export function namedSchema(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The schema, or null. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  return { anyOf: [schema, { type: 'null' }] };
+}
 
 /** Encoding of a value as a member of a JSON body. Null and an absent member both mean "not given". */
 export interface JsonCodec<T> {

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import { instantFromRfc3339, isoFromInstant } from '../shared/instant.js';
 import { quoted } from '../shared/values.js';
-import type { JsonSchema } from './json-schema.js';
+import type { JsonSchema } from './json-codecs.js';
 
 /** Encoding of a value in a path or a query. */
 export interface TextCodec<T> {
@@ -240,4 +240,23 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 
 function digitsOnly(written: string): boolean {
   return written.length > 0 && written.length <= 16 && /^[0-9]+$/.test(written);
+}
+
+/* Base 64 without a Node module: clients run in browsers too. */
+
+export function base64From(bytes: Uint8Array): string {
+  let characters = '';
+  for (let at = 0; at < bytes.length; at += 4096) characters += String.fromCharCode(...bytes.subarray(at, at + 4096));
+  return btoa(characters);
+}
+
+/** Undefined for a string that is not base 64. */
+export function bytesFromBase64(text: string): Uint8Array | undefined {
+  let characters: string;
+  try {
+    characters = atob(text);
+  } catch {
+    return undefined;
+  }
+  return Uint8Array.from(characters, (character) => character.charCodeAt(0));
 }

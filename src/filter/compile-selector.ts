@@ -1,8 +1,8 @@
 import { isRecord, parseInt64Literal } from '../shared/values.js';
 import { type Evaluation, fail } from './evaluation.js';
-import type { Selector } from './expression.js';
+import type { Selector } from './parse-filter.js';
 import { any, type FilterType, memberOf, type StructType, unsigned } from './schema.js';
-import { decodedBytes } from './tests/value-test.js';
+import { decodedBytes } from './value-tests.js';
 
 /** Names that a selector can refer to. */
 export interface Scope {

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { byteLength } from '../jobs/validation/text-size.js';
+import { byteLength } from '../jobs/validation/problems.js';
 
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };

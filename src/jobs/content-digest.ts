@@ -1,3 +1,5 @@
+import type { Namespace } from './namespaces/namespace.js';
+
 const prime = 0x100000001b3n;
 const offset = 0xcbf29ce484222325n;
 const lanes = [0n, 1n, 2n, 3n] as const;
@@ -19,4 +21,11 @@ function eightBytes(value: bigint): string {
   let text = '';
   for (let shift = 56n; shift >= 0n; shift -= 8n) text += String.fromCharCode(Number((value >> shift) & 0xffn));
   return text;
+}
+
+/** Base64 of 32 bytes that change with the settings of a namespace. Not cryptographic. */
+export function namespaceHash(namespace: Omit<Namespace, 'Hash' | 'CreateIndex' | 'ModifyIndex'>): string {
+  const { Name, Description, Quota, Capabilities, Meta } = namespace;
+  const meta = Object.entries(Meta ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));
+  return contentDigest([Name, Description, Quota, Capabilities, meta]);
 }

@@ -1,7 +1,7 @@
 import { zeroResources } from '../jobs/document/resources.js';
 import type { RunOutcome } from '../jobs/runs/run-outcome.js';
+import { type ResourceSum, type ResourceSums, resourceSums } from './allocated-resources.js';
 import type { Allocation } from './allocation.js';
-import { type ResourceSum, type ResourceSums, resourceSums } from './resource-sums.js';
 
 /** Members of a stored allocation that the interface does not show: copies from the job that decisions use, and the output that alerts quote. */
 type OwnMember = 'JobType' | 'JobVersion' | 'JobCreateIndex' | 'JobPriority' | 'MigrateParallel' | 'FailureOutput';

@@ -1,5 +1,4 @@
-import { filledService } from '../agent/environment/filled-service.js';
-import { servicePort } from '../agent/environment/service-port.js';
+import { filledService, servicePort } from '../agent/environment/filled-service.js';
 import { serviceLookup } from '../agent/environment/task-environment.js';
 import type { Job } from '../jobs/document/job.js';
 import type { Service } from '../jobs/document/service.js';

@@ -1,8 +1,7 @@
 import { unquoted } from '../shared/source-text.js';
 import { functionNamed, refusalOf } from './functions/index.js';
-import { MAX_DEPTH, MAX_LITERAL, MAX_VARIABLES } from './limits.js';
 import { constantFrom } from './numbers.js';
-import type { FaultAt } from './template-fault.js';
+import { type FaultAt, MAX_DEPTH, MAX_LITERAL, MAX_VARIABLES } from './template-fault.js';
 import type { Token, TokenKind } from './tokens.js';
 import type { Base, Command, Operand, Pipeline } from './tree.js';
 

@@ -1,8 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { positionsIn } from '../shared/source-text.js';
-import { MAX_DEPTH, MAX_TEMPLATE_LENGTH } from './limits.js';
 import { PipelineParser } from './parse-pipeline.js';
-import type { FaultAt, TemplateFault } from './template-fault.js';
+import { type FaultAt, MAX_DEPTH, MAX_TEMPLATE_LENGTH, type TemplateFault } from './template-fault.js';
 import { type Delimiters, tokensOf } from './tokens.js';
 import type { Block, Statement } from './tree.js';
 

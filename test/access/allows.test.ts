@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ruleBookFrom, ruleFor } from '../../src/access/rule-book.js';
+import { ruleBookFrom, ruleFor } from '../../src/access/rights.js';
 import {
   allows,
   allowsWorkspace,

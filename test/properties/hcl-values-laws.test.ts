@@ -3,12 +3,12 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { createBudget } from '../../src/hcl/evaluate/budget.js';
 import { hclFunctions } from '../../src/hcl/functions/index.js';
-import { compareCodePoints } from '../../src/hcl/values/code-points.js';
 import { convert } from '../../src/hcl/values/convert.js';
 import { typesEqual, valuesEqual } from '../../src/hcl/values/equal.js';
 import { countNumber, parseNumber } from '../../src/hcl/values/number.js';
 import { fromPlain, toPlain } from '../../src/hcl/values/plain.js';
 import { valueText } from '../../src/hcl/values/render.js';
+import { compareCodePoints } from '../../src/hcl/values/unicode.js';
 import { canConvert, unifyTypes } from '../../src/hcl/values/unify.js';
 import type { HclType, HclValue } from '../../src/hcl/values/value.js';
 import {

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HclNumber } from '../../src/hcl/values/big-float.js';
 import { parts } from '../../src/hcl/values/big-float.js';
-import { bitLength } from '../../src/hcl/values/bit-length.js';
 import { compareNumbers, doubleNumber, numberText, parseNumber, toDouble } from '../../src/hcl/values/number.js';
 import {
   addNumbers,
@@ -14,6 +13,7 @@ import {
   remainderNumbers,
   subtractNumbers,
 } from '../../src/hcl/values/number-arithmetic.js';
+import { bitLength } from '../../src/hcl/values/number-text.js';
 
 /** An exact rational: the oracle knows nothing of floats. */
 interface Ratio {

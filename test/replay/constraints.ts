@@ -1,9 +1,9 @@
-import { checkConstraint } from '../../src/scheduler/feasibility/constraint-operators.js';
 import {
   type ConstraintSubject,
+  checkConstraint,
   type ResolvedTarget,
   resolveTarget,
-} from '../../src/scheduler/feasibility/constraint-targets.js';
+} from '../../src/scheduler/feasibility/constraint-operators.js';
 import {
   checkDeviceConstraint,
   type DeviceAttribute,

@@ -4,7 +4,7 @@ import { messageOf } from '../../../src/shared/values.js';
 import { type Command, command, type Invocation, type OptionValues } from '../command-line/command.js';
 import { inJson, inOneLine } from '../output/cells.js';
 import { facts, tableOf } from '../output/columns.js';
-import { timeText } from '../output/times.js';
+import { timeText } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { existing } from './find-record.js';
 import { numberOption, optional, pairs } from './option-values.js';

@@ -2,8 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import { orThrow } from '../../../src/client/index.js';
 import type { Invocation } from '../command-line/command.js';
 import { inJson } from '../output/cells.js';
-import { shownText } from '../output/colours.js';
-import { forOutput } from '../output/terminal-text.js';
+import { forOutput, shownText } from '../output/terminal-text.js';
 import type { Terminal } from '../terminal.js';
 
 /** The result of a call. */

@@ -1,6 +1,6 @@
 import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from '../../../src/jobs/index.js';
 import { inOneLine } from './cells.js';
-import type { Colours } from './colours.js';
+import type { Colours } from './terminal-text.js';
 
 type Change = Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>;
 

@@ -1,6 +1,5 @@
 import type { AllocationListStub, Deployment } from '../../../src/index.js';
 import { facts, short, tableOf } from './columns.js';
-import { timeText } from './times.js';
 
 /** A deployment with its groups; empty if there is none. */
 export function deploymentText(deployment: Deployment | null): string {
@@ -55,4 +54,13 @@ export function allocationsOnNodeText(allocations: readonly PlacedAllocation[]):
     timeText(allocation.CreateTime),
   ]);
   return tableOf(['ID', 'Namespace', 'Job', 'Group', 'Desired', 'Status', 'Created'], rows, 'no allocations');
+}
+
+/** `2026-11-22 10:30:00 UTC`; empty without a time. */
+export function timeText(unixNanoseconds: number | undefined): string {
+  if (unixNanoseconds === undefined || unixNanoseconds <= 0) return '';
+  return new Date(unixNanoseconds / 1e6)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC');
 }

@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
+import type { ConnectionLimits } from '../../http-server/index.js';
 import { choicesText } from '../command-line/help.js';
 import { listenParts } from '../listen-parts.js';
-import { isLoopback } from '../loopback.js';
 import { columns } from '../output/columns.js';
+import { isLoopback } from '../server-address.js';
 import type { Kind } from '../settings/kind.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
 import { readFlags } from '../settings/read-flags.js';
@@ -12,6 +14,7 @@ import { type ResolvedSettings, resolveSettings, type SettingSources } from '../
 import { atPath, variableOf } from '../settings/setting.js';
 import { settingTable } from '../settings/setting-table.js';
 import { type StorePlace, storePlace } from '../settings/store-kind.js';
+import { Stopped } from '../stopped.js';
 
 export interface ServeOptions {
   readonly host: string;
@@ -257,4 +260,38 @@ export function outboundOptionsFrom(read: <T>(key: string) => T): OutboundOption
     caFile: read<string | undefined>('caFile') ?? null,
     proxy: proxy === null ? null : { url: proxy, except: read('proxyExcept') },
   };
+}
+
+/** Descriptors reserved for the store, tasks and notifications. */
+const reserve = 256;
+const mostByDefault = 10_000;
+
+type ConnectionOptions = Pick<ServeOptions, 'host' | 'maximumConnections' | 'maximumConnectionsPerAddress'>;
+
+/** The connection limits: from the settings, else half of the descriptors. Throws `Stopped` if too few are left for the rest. */
+export function connectionLimitsFrom(
+  { host, maximumConnections, maximumConnectionsPerAddress }: ConnectionOptions,
+  descriptors = descriptorLimit(),
+): ConnectionLimits {
+  const most = Math.max(1, descriptors - reserve);
+  if (maximumConnections !== null && maximumConnections > most) {
+    throw new Stopped(
+      `maximumConnections is ${maximumConnections}, but this process may open only ${descriptors} files and needs ${reserve} of them ` +
+        `for tasks and the store: set it to at most ${most}, or raise the limit (ulimit -n, LimitNOFILE=)`,
+    );
+  }
+  const maximum = maximumConnections ?? Math.min(mostByDefault, Math.floor(descriptors / 2));
+  const perAddress = maximumConnectionsPerAddress ?? (isLoopback(host) ? maximum : Math.ceil(maximum / 2));
+  return { maximumConnections: maximum, maximumConnectionsPerAddress: Math.min(perAddress, maximum) };
+}
+
+/** The limit of open files of the process; outside Linux a number that all systems allow. */
+function descriptorLimit(): number {
+  try {
+    const line = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    if (line === 'unlimited') return Number.MAX_SAFE_INTEGER;
+    return Number(line) > 0 ? Number(line) : 1024;
+  } catch {
+    return 1024;
+  }
 }

@@ -42,13 +42,12 @@ import { readSettingsFile } from '../settings/settings-file.js';
 import { stderrLogger } from '../stderr-logger.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
-import { connectionLimitsFrom } from './connection-limits-from.js';
 import { drainServer } from './drain-server.js';
 import { cipherFromFile, keysOfFile, passingCipher } from './encryption-keys.js';
 import { exampleRequests } from './example-requests.js';
 import { type HostRunner, startHostRunner } from './host-runner.js';
 import { openStore } from './open-store.js';
-import { parseServeOptions, type ServeOptions } from './serve-options.js';
+import { connectionLimitsFrom, parseServeOptions, type ServeOptions } from './serve-options.js';
 
 /**
  * Milliseconds that pending requests and notifications may take after a signal. Anything unfinished by then was

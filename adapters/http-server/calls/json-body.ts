@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type BadInput, badInput } from '../errors/bad-input.js';
+import { type BadInput, badInput } from '../errors/interface-errors.js';
 import type { RequestBody } from '../http-message.js';
 
 /** Deeper than any document of the two interfaces, and far from a stack overflow of recursive code. */

@@ -1,7 +1,7 @@
 import { ok, type Result } from 'neverthrow';
 import type { Interface } from '../../../src/api/call.js';
 import type { Vocabulary } from '../edge/header-names.js';
-import type { BadInput } from '../errors/bad-input.js';
+import type { BadInput } from '../errors/interface-errors.js';
 import { clientRoutes } from './client-routes.js';
 import type { Route } from './route.js';
 import { createRouter, type Match } from './router.js';

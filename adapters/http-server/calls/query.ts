@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { plainType } from '../../../src/api/plain-type.js';
 import type { HeaderNames } from '../edge/header-names.js';
-import type { BadInput } from '../errors/bad-input.js';
+import type { BadInput } from '../errors/interface-errors.js';
 import { type HttpRequest, headerValue } from '../http-message.js';
 
 /** The query string of a request, parsed on first access. A repeated name keeps its first value. */

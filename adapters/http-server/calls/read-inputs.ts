@@ -2,13 +2,18 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Call } from '../../../src/api/call.js';
 import type { DocumentShape, Input, InputLocation } from '../../../src/api/inputs.js';
 import { kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
+import type { TextCodec } from '../../../src/api/text-codecs.js';
 import { isRecord } from '../../../src/shared/values.js';
-import { type BadInput, badInput } from '../errors/bad-input.js';
-import { closedDocumentOf, strayFaults } from '../notifications/closed-document.js';
-import { type DocumentFault, type RequestDocument, readDocument } from '../notifications/request-document.js';
+import { type BadInput, badInput } from '../errors/interface-errors.js';
+import {
+  closedDocumentOf,
+  type DocumentFault,
+  type RequestDocument,
+  readDocument,
+  strayFaults,
+} from '../notifications/request-document.js';
 import { parseJsonBody, unreadBody } from './json-body.js';
 import { badParameter } from './query.js';
-import { readParameter } from './read-parameter.js';
 import type { RouteCall } from './route.js';
 
 /** The inputs of a call from a request, by their names. */
@@ -287,4 +292,22 @@ function documentTypesOf(definition: Call): readonly [string, ...string[]] {
     for (const location of locations) if (location.in === 'document') return location.document.types;
   }
   return [''];
+}
+
+/**
+ * The value of a query parameter; undefined if absent. For clients of Nomad an empty one counts as absent where
+ * no value can be empty.
+ */
+export function readParameter<T>(
+  { query, names }: RouteCall,
+  name: string,
+  { upstream, ...neutral }: TextCodec<T>,
+): Result<T | undefined, BadInput> {
+  return query.get(name).andThen((text): Result<T | undefined, BadInput> => {
+    if (text === undefined) return ok(undefined);
+    const codec = (names.vocabulary === 'upstream' ? upstream : undefined) ?? neutral;
+    const value = codec.parse(text, name);
+    if (value.isErr() && text === '' && names.vocabulary === 'upstream') return ok(undefined);
+    return value.mapErr((message) => badParameter(name, message, codec.status));
+  });
 }

@@ -6,10 +6,9 @@ import { checkConfiguration, checkWorkspace } from '../notifications/document-ch
 import { introducing } from '../notifications/known-clients.js';
 import { discoveryRoute } from '../notifications/service-discovery.js';
 import { workspacePageRoute } from '../notifications/workspace-page.js';
-import { openApiRoute } from '../open-api/open-api-route.js';
+import { openApiRoute } from '../open-api/open-api.js';
 import { admittedWaiting, callRoute, type InputCheck } from './call-route.js';
-import { jsonType, textResponse } from './responses.js';
-import type { Route, RouteCall } from './route.js';
+import { jsonType, type Route, type RouteCall, textResponse } from './route.js';
 
 /** Additional checks before the operation is called. */
 const checks: Readonly<Record<string, InputCheck>> = {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { decodePathText } from '../edge/target.js';
-import type { BadInput } from '../errors/bad-input.js';
+import type { BadInput } from '../errors/interface-errors.js';
 import type { Route } from './route.js';
 
 /** A route that clients use and this server does not provide. */

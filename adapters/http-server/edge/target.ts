@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type BadInput, badInput } from '../errors/bad-input.js';
+import { type BadInput, badInput } from '../errors/interface-errors.js';
 import type { HttpRequest } from '../http-message.js';
 
 /** The longest request target accepted: clients are known to send more than 3 KB of query, servers allow 16 KB of head. */

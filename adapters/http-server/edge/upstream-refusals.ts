@@ -1,4 +1,4 @@
-import { textResponse } from '../calls/responses.js';
+import { textResponse } from '../calls/route.js';
 import type { HttpResponse } from '../http-message.js';
 
 /** Size of bodies that are validated although the caller lacks the right, so that their errors take precedence. */

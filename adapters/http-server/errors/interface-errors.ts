@@ -1,7 +1,7 @@
 import type { CallAccess } from '../../../src/api/access.js';
 import type { ErrorTag } from '../../../src/api/errors.js';
-import type { HttpResponse } from '../http-message.js';
-import type { BadInput } from './bad-input.js';
+import { plainType } from '../../../src/api/plain-type.js';
+import { type HttpResponse, isWhole } from '../http-message.js';
 
 /** How an interface prints errors, of requests and of operations. */
 export interface InterfaceErrors {
@@ -57,3 +57,82 @@ export const needsUpgradeText = 'this path opens a WebSocket: send an upgrade re
 
 /** The message for a fault of the server itself. */
 export const internalErrorText = 'internal error; the server log has the cause';
+
+/**
+ * The errors of an interface for clients that request the engine's own form: with the statuses and headers of the interface and
+ * the body `{"error": {"type": …, "message": …}}`.
+ */
+export function plainErrorsOf(errors: InterfaceErrors): InterfaceErrors {
+  return {
+    badInput: (error) => plain(errors.badInput(error), badRequest(error)),
+    unknownPath: (where) => plain(errors.unknownPath(where), refusedAs('there is no such path')),
+    unreadablePath: (error) => plain(errors.unreadablePath(error), badRequest(error)),
+    wrongMethod: (where, allowed) =>
+      plain(errors.wrongMethod(where, allowed), refusedAs('method not allowed on this path')),
+    unauthenticated: (access) => plain(errors.unauthenticated(access), { type: 'permission_denied' }),
+    forbidden: (access) => plain(errors.forbidden(access), { type: 'permission_denied' }),
+    refused: (status, message) => plain(errors.refused(status, message), refusedAs(message)),
+    needsUpgrade: () => plain(errors.needsUpgrade(), refusedAs(needsUpgradeText)),
+    callError: (error, call) => plain(errors.callError(error, call), error),
+    internal: () => plain(errors.internal(), refusedAs(internalErrorText)),
+  };
+}
+
+function plain({ status, headers, body }: HttpResponse, error: object): HttpResponse {
+  const kept = headers.flatMap((name, at) =>
+    at % 2 === 0 && name !== 'Content-Type' ? [name, headers[at + 1] as string] : [],
+  );
+  // Refusals are never streamed.
+  if (!isWhole(body)) return { status, headers, body };
+  return { status, headers: ['Content-Type', plainType, ...kept], body: JSON.stringify({ error }) };
+}
+
+/** Without the members that repeat the status: a client adds that to the error. */
+function refusedAs(message: string): object {
+  return { type: 'refused', message };
+}
+
+function badRequest({ message, pointer, parameter, reason }: BadInput): object {
+  if (reason === 'no_room' || reason === 'too_many_waiting') return refusedAs(message);
+  return {
+    type: 'bad_request',
+    message,
+    ...(pointer === undefined ? {} : { pointer }),
+    ...(parameter === undefined ? {} : { parameter }),
+  };
+}
+
+/** A fault of a request found before its operation runs. The two interfaces print it in their own forms. */
+export interface BadInput {
+  readonly type: 'bad_input';
+  /**
+   * `malformed`: cannot be parsed. `wrong_type`: parsed, but of an unexpected type. `absent`: missing. `too_large`: exceeds a limit.
+   * `unsupported`: another media type. `aborted`: ended early. `no_room`: the memory for request bodies is full.
+   * `too_many_waiting`: its caller has too many waiting reads.
+   */
+  readonly reason:
+    | 'malformed'
+    | 'wrong_type'
+    | 'absent'
+    | 'too_large'
+    | 'unsupported'
+    | 'aborted'
+    | 'no_room'
+    | 'too_many_waiting';
+  readonly message: string;
+  /** JSON pointer into the body. */
+  readonly pointer?: string;
+  /** Name of the query parameter. */
+  readonly parameter?: string;
+  /** The status that clients of Nomad expect in place of a 400. */
+  readonly status?: 500;
+}
+
+/** In seconds: how soon a request may be tried again for which there was no room. */
+export function retryAfter({ reason }: BadInput): readonly string[] {
+  return reason === 'no_room' || reason === 'too_many_waiting' ? ['Retry-After', '1'] : [];
+}
+
+export function badInput(reason: BadInput['reason'], message: string): BadInput {
+  return { type: 'bad_input', reason, message };
+}

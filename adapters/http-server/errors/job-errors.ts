@@ -1,16 +1,17 @@
 import { accessText, type CallAccess } from '../../../src/api/access.js';
 import type { JobCallError } from '../../../src/api/errors.js';
-import { emptyResponse, textResponse } from '../calls/responses.js';
+import { emptyResponse, textResponse } from '../calls/route.js';
 import type { Vocabulary } from '../edge/header-names.js';
 import type { HttpResponse } from '../http-message.js';
-import { type BadInput, retryAfter } from './bad-input.js';
 import {
+  type BadInput,
   busyStoreText,
   type InterfaceErrors,
   internalErrorText,
   isBusyStore,
   needsUpgradeText,
   type RefusingCall,
+  retryAfter,
   retryBusyStore,
 } from './interface-errors.js';
 import { jobStatusOf } from './job-statuses.js';

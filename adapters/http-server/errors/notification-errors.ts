@@ -1,14 +1,15 @@
 import type { NotificationCallError } from '../../../src/api/errors.js';
 import type { FieldFault, NotFound, VerificationFailed } from '../../../src/index.js';
-import { jsonApiType } from '../calls/responses.js';
+import { jsonApiType } from '../calls/route.js';
 import type { HttpResponse } from '../http-message.js';
 import { responseMember } from '../notifications/resource-documents.js';
-import { type BadInput, retryAfter } from './bad-input.js';
 import {
+  type BadInput,
   busyStoreText,
   type InterfaceErrors,
   isBusyStore,
   needsUpgradeText,
+  retryAfter,
   retryBusyStore,
 } from './interface-errors.js';
 

@@ -9,8 +9,7 @@ import type {
   PublishedEvent,
   Recovered,
 } from '../../../src/index.js';
-import { jsonApiType } from '../calls/responses.js';
-import type { RouteCall } from '../calls/route.js';
+import { jsonApiType, type RouteCall } from '../calls/route.js';
 import type { HttpResponse } from '../http-message.js';
 import { responsePrinter } from './known-clients.js';
 import { organizationDocuments } from './organization-documents.js';

@@ -1,6 +1,5 @@
 import { everybody } from '../../../src/api/access.js';
-import { jsonResponse } from '../calls/responses.js';
-import type { Route } from '../calls/route.js';
+import { jsonResponse, type Route } from '../calls/route.js';
 
 /**
  * The service discovery document, where existing clients find the path of the notification interface. Paths are relative to the

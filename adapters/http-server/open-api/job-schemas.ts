@@ -1,5 +1,3 @@
-import { accessSchemas } from './access-schemas.js';
-import { agentSchemas } from './agent-schemas.js';
 import { allocationSchemas, outcome } from './allocation-schemas.js';
 import {
   anyObject,
@@ -16,8 +14,8 @@ import {
   text,
   wholeObject,
 } from './json-schema.js';
-import { nodeSchemas } from './node-schemas.js';
-import { recordSchemas } from './record-schemas.js';
+import { agentSchemas, nodeSchemas } from './node-schemas.js';
+import { accessSchemas, recordSchemas } from './record-schemas.js';
 import { systemSchemas } from './system-schemas.js';
 
 /** The members of a stored job in addition to those submitted. */

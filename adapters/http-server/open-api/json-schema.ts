@@ -1,7 +1,6 @@
-import type { JsonSchema } from '../../../src/api/json-schema.js';
+import type { JsonSchema } from '../../../src/api/json-codecs.js';
 
-export type { JsonSchema } from '../../../src/api/json-schema.js';
-export { orNull } from '../../../src/api/json-schema.js';
+export { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
 
 /** An object with any members. Client generators treat an object schema without `additionalProperties` as an empty object. */
 export const anyObject: JsonSchema = { type: 'object', additionalProperties: true };

@@ -1,11 +1,11 @@
-import { accessText } from '../../../src/api/access.js';
+import { accessText, everybody } from '../../../src/api/access.js';
 import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
-import { type JsonSchema, orNull } from '../../../src/api/json-schema.js';
+import { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
 import { jobJsonSchema } from '../../../src/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
-import { jsonApiType, jsonType } from '../calls/responses.js';
+import { jsonApiType, jsonType, type Route } from '../calls/route.js';
 import type { HeaderNames } from '../edge/header-names.js';
 import { functionSchemas } from './function-schemas.js';
 import { jobSchemas } from './job-schemas.js';
@@ -203,3 +203,20 @@ function componentSchemas(): Readonly<Record<string, JsonSchema>> {
     ...notificationSchemas,
   };
 }
+
+const printed = new Map<string, string>();
+
+/** The OpenAPI document, serialized once per path of the notification interface and vocabulary of the headers. */
+export const openApiRoute: Route = {
+  name: 'openApi',
+  interface: 'system',
+  methods: ['GET'],
+  path: '/v1/openapi.json',
+  access: everybody,
+  handle: ({ notificationsPath, names }) => {
+    const key = `${names.vocabulary} ${notificationsPath}`;
+    const body = printed.get(key) ?? JSON.stringify(openApiDocument(notificationsPath, names));
+    printed.set(key, body);
+    return Promise.resolve({ status: 200, headers: ['Content-Type', jsonType], body });
+  },
+};

@@ -2,7 +2,7 @@ import type { Call, Framing, HttpMethod } from '../../../src/api/call.js';
 import type { ErrorTag, NotificationCallError } from '../../../src/api/errors.js';
 import type { NamedCall } from '../../../src/api/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
-import { jsonApiType, jsonType } from '../calls/responses.js';
+import { jsonApiType, jsonType } from '../calls/route.js';
 import type { HeaderNames } from '../edge/header-names.js';
 import { jobStatusesOf } from '../errors/job-statuses.js';
 import { notificationStatuses } from '../errors/notification-errors.js';

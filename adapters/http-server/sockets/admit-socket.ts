@@ -1,12 +1,16 @@
+import type { CallAccess } from '../../../src/api/access.js';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
 import { isHandshakeAnnounced, tokenOfHandshake } from '../../../src/api/socket-handshake.js';
 import type { Principal } from '../../../src/index.js';
 import type { Query } from '../calls/query.js';
-import { type Authentication, type Authenticator, tokenFrom } from '../edge/access.js';
+import type { Route, RouteCall } from '../calls/route.js';
+import { type Authentication, type Authenticator, mayHaveRight, tokenFrom } from '../edge/access.js';
 import { tokenHeaders } from '../edge/header-names.js';
+import { claimantOf } from '../edge/shares.js';
 import { refusedSocketToken } from '../edge/upstream-refusals.js';
+import { internalErrorText } from '../errors/interface-errors.js';
 import type { HttpRequest } from '../http-message.js';
-import type { Handshakes } from './handshakes.js';
+import type { Admit } from './upgrade-listener.js';
 
 /** The close code and reason of a refused socket: 1008 for a fault of the client, 1011 for others. */
 interface SocketRefusal {
@@ -21,7 +25,7 @@ type SocketAdmission =
   | { readonly type: 'gone' };
 
 /** The inputs of the admission of a caller. */
-export interface Gate {
+interface Gate {
   readonly authenticate: Authenticator;
   readonly handshakes: Handshakes;
   /** Whether refusals use Nomad's messages. */
@@ -35,7 +39,7 @@ const handshakeTimeout = 10_000;
  * Authenticates the caller of a socket (job interface, sockets): by the headers of the request, or with `ws_handshake=true`
  * by the first message, `{"version":1,"auth_token":"…"}`, because browsers cannot set headers.
  */
-export async function admitSocket(
+async function admitSocket(
   request: HttpRequest,
   query: Query,
   socket: MessageSocket,
@@ -95,4 +99,84 @@ async function firstMessage(socket: MessageSocket): Promise<string | undefined> 
 
 function withToken(request: HttpRequest, token: string): HttpRequest {
   return { ...request, headers: { ...request.headers, [tokenHeaders[0] as string]: token } };
+}
+
+/** A socket that was opened, before its caller is authenticated. */
+interface OpenedSocket {
+  /** Set before the caller is authenticated. */
+  readonly call: RouteCall;
+  readonly route: Route;
+  readonly gate: Gate;
+}
+
+/** If the right depends on the record, the operation checks it: only it knows whether the record exists. */
+function isJudgedHere(access: CallAccess, caller: Principal): boolean {
+  return caller.node !== undefined || access.type !== 'namespace' || access.namedBy !== 'record';
+}
+
+/** Admits the caller, serves the route's socket and closes it. Never rejects. */
+export async function serveSocket(
+  { call, route, gate }: OpenedSocket,
+  socket: MessageSocket,
+  admit: Admit,
+): Promise<void> {
+  try {
+    const admission = await admitSocket(call.request, call.query, socket, gate);
+    if (admission.type === 'gone') return;
+    if (admission.type === 'refused') return socket.close(admission.refusal.code, admission.refusal.reason);
+    const { caller } = admission;
+    if (isJudgedHere(route.access, caller) && !mayHaveRight(route, caller, call.pathValues, call.query))
+      return socket.close(1011, 'Permission denied');
+    if (!admit(claimantOf(caller, call.request, false)))
+      return socket.close(1013, 'too many sockets of this caller are open; try again later');
+    await route.socket?.({ ...call, caller }, socket);
+    socket.close();
+  } catch (error) {
+    call.engine.logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A socket failed');
+    socket.close(1011, internalErrorText);
+  }
+}
+
+/** The most sockets of a handler that may wait for a token in their first message. */
+const mostHandshakes = 64;
+
+interface Waiting {
+  readonly source: string;
+  readonly dismiss: () => void;
+}
+
+/**
+ * Sockets whose callers are not authenticated yet. Anyone can open them, and each uses memory until its token has arrived, so their
+ * number is limited. Beyond the limit, the oldest socket of the address with the most is closed: clients send their token immediately,
+ * so silent sockets cannot block others.
+ */
+export class Handshakes {
+  /** The oldest first. */
+  readonly #waiting = new Set<Waiting>();
+
+  /** Runs the wait for a first message from an address; `dismiss` ends it. */
+  async during<T>(wait: () => Promise<T>, source: string, dismiss: () => void): Promise<T> {
+    const own = { source, dismiss };
+    this.#waiting.add(own);
+    if (this.#waiting.size > mostHandshakes) this.#dismissOne();
+    try {
+      return await wait();
+    } finally {
+      this.#waiting.delete(own);
+    }
+  }
+
+  #dismissOne(): void {
+    const bySource = new Map<string, Waiting[]>();
+    for (const each of this.#waiting) {
+      const others = bySource.get(each.source);
+      if (others === undefined) bySource.set(each.source, [each]);
+      else others.push(each);
+    }
+    const most = [...bySource.values()].reduce((one, other) => (other.length > one.length ? other : one));
+    const [oldest] = most;
+    if (oldest === undefined) return;
+    this.#waiting.delete(oldest);
+    oldest.dismiss();
+  }
 }

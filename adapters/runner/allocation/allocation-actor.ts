@@ -20,20 +20,19 @@ import {
   type TaskUsage,
 } from '../../../src/agent/link/node-command.js';
 import type { AllocationReport, FailureOutput } from '../../../src/agent/link/node-work.js';
-import { newTaskLife } from '../../../src/agent/task/task-life.js';
+import { newTaskLife, type TaskLife } from '../../../src/agent/task/task-life.js';
 import { taskPlan } from '../../../src/agent/task/task-plan.js';
 import { freshTaskRecord, hasBegun, restoredTaskRecord } from '../../../src/agent/task/task-record.js';
+import type { Clock } from '../../../src/ports/clock.js';
 import { stopOnClientAfter } from '../../../src/scheduler/reconcile/disconnect.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
 import { runBriefly } from '../commands/run-briefly.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
-import { knownSignal } from '../drivers/signal-name.js';
-import type { CommandRequest } from '../drivers/task-driver.js';
+import { type CommandRequest, knownSignal } from '../drivers/task-driver.js';
 import { AllocationDisk } from './allocation-disk.js';
 import type { AllocationWork } from './allocation-work.js';
 import { momentOf, type RunnerContext } from './runner-context.js';
-import { RunningTimes } from './running-times.js';
 import { TaskPerformer } from './task-performer.js';
 
 /** Shorter losses of contact with the server are ignored: they may be late heartbeats. */
@@ -349,5 +348,39 @@ export class AllocationActor {
       );
     }
     return freshTaskRecord(this.#work.allocation.TaskStates?.[task], moment);
+  }
+}
+
+/** When the running tasks of an allocation started, on the monotonic clock: the wall clock may be set while they run. */
+class RunningTimes {
+  readonly #clock: Clock;
+  /** By task name; only running tasks. */
+  readonly #since = new Map<string, Milliseconds>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Updates the times from the current steps of the tasks. */
+  follow(before: AllocationLife, { plan, tasks }: AllocationLife): void {
+    for (const [at, { name }] of plan.tasks.entries()) {
+      const task = tasks[at];
+      if (task?.step.type !== 'running') this.#since.delete(name);
+      else if (!this.#since.has(name)) this.#since.set(name, this.#began(before.tasks[at], task));
+    }
+  }
+
+  /** Of several tasks, the latest start counts; undefined while one of them is not running. */
+  since(names: readonly string[]): Milliseconds | undefined {
+    const since = names.map((name) => this.#since.get(name) ?? Number.NaN);
+    const latest = Math.max(...since);
+    return names.length === 0 || Number.isNaN(latest) ? undefined : latest;
+  }
+
+  /** A recovered task started before this agent: its start is read from its record, once. */
+  #began(before: TaskLife | undefined, { record }: TaskLife): Milliseconds {
+    const now = this.#clock.monotonic();
+    const started = before?.step.type === 'recovering' ? Date.parse(record.state.StartedAt ?? '') : Number.NaN;
+    return Number.isNaN(started) ? now : now - Math.max(0, this.#clock.now() - started);
   }
 }

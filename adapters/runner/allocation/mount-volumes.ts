@@ -5,8 +5,7 @@ import { indexFromName } from '../../../src/scheduler/reconcile/names.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { folderForFile, PathRefused, targetOf } from '../disk/task-target.js';
 import { isWritable } from '../node/host-volumes.js';
-import type { RunnerContext } from './runner-context.js';
-import type { TaskAssignment } from './task-assignment.js';
+import type { RunnerContext, TaskAssignment } from './runner-context.js';
 
 /** Links the node's volumes into the task's folder at the destinations of its `volume_mount` blocks. Throws `PathRefused`. */
 export async function mountVolumes(

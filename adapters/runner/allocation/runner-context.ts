@@ -1,10 +1,14 @@
 import type { NodeDescription } from '../../../src/agent/link/node-work.js';
 import type { DecisionInputs } from '../../../src/agent/task/task-record.js';
+import type { Job } from '../../../src/jobs/document/job.js';
+import type { Task } from '../../../src/jobs/document/task.js';
+import type { TaskGroup } from '../../../src/jobs/document/task-group.js';
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Download } from '../../../src/ports/download.js';
 import type { Ids } from '../../../src/ports/ids.js';
 import type { Logger } from '../../../src/ports/logger.js';
+import type { Allocation } from '../../../src/scheduler/allocation.js';
 import type { ArtifactLimits } from '../artifacts/task-artifacts.js';
 import type { Background } from '../background.js';
 import type { DiskHandover } from '../disk/disk-handover.js';
@@ -37,4 +41,12 @@ export interface RunnerContext {
 
 export function momentOf({ clock, ids }: Pick<RunnerContext, 'clock' | 'ids'>): DecisionInputs {
   return { now: clock.now(), monotonic: clock.monotonic(), timeline: clock.timeline, fraction: ids.fraction() };
+}
+
+/** The task to run, with the job version that it belongs to. */
+export interface TaskAssignment {
+  readonly job: Job;
+  readonly group: TaskGroup;
+  readonly task: Task;
+  readonly allocation: Allocation;
 }

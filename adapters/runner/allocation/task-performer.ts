@@ -13,12 +13,11 @@ import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
-import { logEnd } from '../logs/log-tail.js';
+import { logEnd } from '../logs/log-files.js';
 import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import type { FunctionSlot } from './function-slots.js';
-import type { RunnerContext } from './runner-context.js';
-import type { TaskAssignment } from './task-assignment.js';
+import type { RunnerContext, TaskAssignment } from './runner-context.js';
 import { TaskPreparation } from './task-preparation.js';
 import { taskStart } from './task-start.js';
 

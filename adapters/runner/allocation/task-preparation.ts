@@ -13,10 +13,8 @@ import { TaskTemplates, type TemplateActions } from '../templates/task-templates
 import { insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import { mountVolumes } from './mount-volumes.js';
-import type { RunnerContext } from './runner-context.js';
-import type { TaskAssignment } from './task-assignment.js';
-import { setUpTask, setupFault } from './task-setup.js';
-import { type TaskSetting, taskSetting } from './task-start.js';
+import type { RunnerContext, TaskAssignment } from './runner-context.js';
+import { setUpTask, setupFault, type TaskSetting, taskSetting } from './task-start.js';
 
 /** How templates and artifacts act on the running task. */
 interface PreparedTask {

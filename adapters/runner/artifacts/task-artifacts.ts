@@ -7,7 +7,7 @@ import type { TaskArtifact } from '../../../src/jobs/document/task-parts.js';
 import type { Download, DownloadRequest } from '../../../src/ports/download.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 import { messageOf } from '../../../src/shared/values.js';
-import { NumberNote } from '../disk/number-note.js';
+import { NumberNote } from '../disk/disk-notes.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { folderForFile, PathRefused, type TaskTarget, targetOf } from '../disk/task-target.js';
 import { isTransientFault } from '../disk/transient-fault.js';

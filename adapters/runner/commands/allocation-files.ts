@@ -10,8 +10,8 @@ import {
   commandRefused,
   type FileDescription,
 } from '../../../src/agent/link/node-command.js';
+import { openToRead } from '../disk/text-file.js';
 import { contentTypeOf } from './content-type.js';
-import { openToRead } from './open-to-read.js';
 
 /** The most bytes of one chunk of an answer. */
 export const pieceBytes = 64 * 1024;

@@ -1,4 +1,4 @@
-import { openToRead } from './open-to-read.js';
+import { openToRead } from '../disk/text-file.js';
 
 /** How many bytes of a file determine its type. */
 const sniffedBytes = 512;

@@ -3,9 +3,9 @@ import { type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandOutput, StreamPosition } from '../../../src/agent/link/node-command.js';
+import { openToRead } from '../disk/text-file.js';
 import { logNumbers } from '../logs/log-files.js';
 import { pieceBytes } from './allocation-files.js';
-import { openToRead } from './open-to-read.js';
 
 /** Milliseconds between two checks of a followed file. */
 const lookInterval = 100;

@@ -9,7 +9,7 @@ import {
 } from '../../../src/agent/disk/disk-note.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
 import type { DiskNotes } from './disk-notes.js';
-import { isEmptyFolder, moveFolder } from './move-folder.js';
+import { isEmptyFolder, moveFolder } from './folders.js';
 import type { TaskMemory } from './task-memory.js';
 
 /** The state of a previous allocation. `over`: no task is running or will run, and its folder still exists. */

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { isTransientFault } from './transient-fault.js';
 
 /** The most bytes that the runner reads of a note or of a file below `/proc`. */
@@ -36,4 +37,9 @@ function textOf(handle: number): string | undefined {
     length += read;
   }
   return undefined;
+}
+
+/** Opens a file that a task may have replaced meanwhile: does not follow links or block on a pipe without a writer. */
+export function openToRead(file: string): Promise<FileHandle> {
+  return open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }

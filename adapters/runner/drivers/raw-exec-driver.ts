@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { err } from 'neverthrow';
 import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
 import { checkOptions } from '../../../src/options/check-options.js';
 import { either, listOf, oneOf, optional, text } from '../../../src/options/option-kinds.js';
-import { makeFolder } from '../disk/make-folder.js';
-import { isAlive } from '../disk/process-identity.js';
+import { makeFolder } from '../disk/folders.js';
+import { identityOf, isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { lackOf } from '../disk/transient-fault.js';
 import {
@@ -18,14 +18,19 @@ import {
   startCollector,
 } from '../logs/log-collector.js';
 import { untilPossible, within } from '../waiting.js';
-import { endLeftCommands, noteCommand } from './left-commands.js';
 import { groupUsage } from './process-usage.js';
 import { attemptScript, claimForRunner, lostExit, readExit, readIdentity } from './raw-exec-attempt.js';
 import { type Command, commandFault, parseRawExecConfig } from './raw-exec-config.js';
 import { runWithPipes } from './raw-exec-session.js';
 import { runInTerminal } from './raw-exec-terminal.js';
-import { knownSignal } from './signal-name.js';
-import type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './task-driver.js';
+import {
+  knownSignal,
+  type RecoverOutcome,
+  type RunningTask,
+  type StartOutcome,
+  type TaskDriver,
+  type TaskStart,
+} from './task-driver.js';
 import { endStrays, hasProcesses } from './task-processes.js';
 
 /** Milliseconds between two checks of a process that is not our child. */
@@ -277,4 +282,55 @@ function attemptPath(notes: string, attempt: number): string {
 async function forgetAttempt(paths: TaskPaths, attempt: number): Promise<void> {
   if (attempt < 1) return;
   await removeAttempt(attemptPath(paths.notes, attempt));
+}
+
+/*
+ * A command in a task's environment ends when its caller disconnects. A killed runner cannot end it: the next runner does, by notes
+ * that name the first process of each running command.
+ */
+
+/** Records a started command. Call the returned function at its end. */
+export function noteCommand(attempt: string, pid: number): () => void {
+  const file = join(commandsOf(attempt), String(pid));
+  try {
+    mkdirSync(commandsOf(attempt), { recursive: true });
+    writeFileSync(file, JSON.stringify(identityOf(pid)), { mode: 0o600 });
+  } catch {
+    // On a full disk the command runs without a note.
+  }
+  return () => rmSync(file, { force: true });
+}
+
+/** Ends the commands of an attempt that an earlier runner left behind, each with its process group. */
+function endLeftCommands(attempt: string): void {
+  for (const name of namesIn(commandsOf(attempt))) {
+    const file = join(commandsOf(attempt), name);
+    try {
+      const { pid, startTime } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ReturnType<typeof identityOf>>;
+      // Without the start time, the number may belong to another process by now.
+      if (
+        typeof pid === 'number' &&
+        pid > 1 &&
+        typeof startTime === 'string' &&
+        startTime !== '' &&
+        isAlive({ pid, startTime })
+      )
+        process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile, or its note is incomplete.
+    }
+    rmSync(file, { force: true });
+  }
+}
+
+function commandsOf(attempt: string): string {
+  return join(attempt, 'commands');
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }

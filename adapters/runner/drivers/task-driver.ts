@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { Result } from 'neverthrow';
 import type { CommandInput, CommandOutput, CommandRefused, TaskUsage } from '../../../src/agent/link/node-command.js';
 import type { StreamEnd } from '../../../src/agent/output/output-tail.js';
@@ -97,4 +98,10 @@ export interface TaskDriver {
   recover(start: TaskStart): Promise<RecoverOutcome>;
   /** Runs a command in the environment of a running task; absent if the driver does not support exec. */
   exec?(start: TaskStart, request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
+}
+
+/** The full name of a signal of this system, written with or without `SIG`; undefined for an unknown signal. */
+export function knownSignal(name: string): NodeJS.Signals | undefined {
+  const full = name.startsWith('SIG') ? name : `SIG${name}`;
+  return Object.hasOwn(constants.signals, full) ? (full as NodeJS.Signals) : undefined;
 }

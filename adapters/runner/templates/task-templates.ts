@@ -1,23 +1,23 @@
 import { parseEnvironment } from '../../../src/agent/template/environment-text.js';
-import { KnownVariables } from '../../../src/agent/template/known-variables.js';
 import {
+  type HeldOutputs,
+  KnownVariables,
   type ReadTemplate,
   type RenderedTemplate,
   renderTemplates,
+  stableOutputs,
   type TemplatesOutcome,
 } from '../../../src/agent/template/render-templates.js';
-import { type HeldOutputs, stableOutputs } from '../../../src/agent/template/stable-outputs.js';
 import { type TemplateChange, templateChange } from '../../../src/agent/template/template-change.js';
 import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task-parts.js';
 import { mapProblem } from '../../../src/jobs/validation/validate-start.js';
 import { parseTemplate, type TemplateInputs } from '../../../src/templates/index.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
-import { NumberNote } from '../disk/number-note.js';
+import { NumberNote } from '../disk/disk-notes.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { beforeAbort } from '../waiting.js';
-import { TemplateFiles } from './template-files.js';
-import { faultText, lineText, namesOf, TemplateRefused } from './template-refused.js';
+import { faultText, lineText, namesOf, TemplateFiles, TemplateRefused } from './template-files.js';
 
 /** The dependencies of a task's templates. */
 interface TemplatedTask {

@@ -1,7 +1,9 @@
+import type { EnvironmentFault } from '../../../src/agent/template/environment-text.js';
+import type { FaultyTemplate } from '../../../src/agent/template/render-templates.js';
 import type { TaskTemplate } from '../../../src/jobs/document/task-parts.js';
+import type { VariableRead } from '../../../src/templates/index.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { readWhole, targetOf, writeWhole } from '../disk/task-target.js';
-import { TemplateRefused } from './template-refused.js';
 
 /** The most bytes of a template source file and of a rendered file that is read back. */
 const maximumBytes = 16 * 1024 * 1024;
@@ -45,4 +47,24 @@ export class TemplateFiles {
 /** Negative numbers leave the file to the user that runs the runner. */
 function ownerFrom(id: number | null): number | null {
   return id === null || id < 0 ? null : id;
+}
+
+/** A template cannot be read, rendered or written to its destination. */
+export class TemplateRefused extends Error {}
+
+/** Variable names for a message. */
+export function namesOf(missing: readonly VariableRead[]): string {
+  const names = [
+    ...new Set(missing.map(({ path, namespace }) => (namespace === undefined ? path : `${path}@${namespace}`))),
+  ];
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return `the variable${names.length === 1 ? '' : 's'} ${names.slice(0, 5).join(', ')}${more}`;
+}
+
+export function faultText({ at, fault }: FaultyTemplate): string {
+  return `Template ${at + 1}, line ${fault.line}, column ${fault.column}: ${fault.message}`;
+}
+
+export function lineText(at: number, { line, message }: EnvironmentFault): string {
+  return `Template ${at + 1} rendered an invalid environment, line ${line}: ${message}`;
 }

@@ -12,9 +12,18 @@ import {
   type VariablePathPolicy,
   variableCapabilities,
 } from './policy.js';
-import { areaBlock, bodyOf, Faults, type NamedBlock, namedBlocks, textList, textMember } from './rules-blocks.js';
 import { positionOf, type RulesFault, shown } from './rules-reader.js';
-import { type RulesItem, readRulesText } from './rules-text.js';
+import {
+  areaBlock,
+  bodyOf,
+  Faults,
+  type NamedBlock,
+  namedBlocks,
+  type RulesItem,
+  readRulesText,
+  textList,
+  textMember,
+} from './rules-text.js';
 
 /** Access levels of areas other than plugins. */
 const levels: ReadonlySet<string> = new Set(['read', 'write', 'scale', 'deny']);

@@ -2,7 +2,6 @@ import type { Job } from '../../jobs/document/job.js';
 import type { RestartPolicy } from '../../jobs/document/policies.js';
 import type { Task } from '../../jobs/document/task.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../shared/duration.js';
-import { restartsOnSuccess, type TaskPhase, taskPhase } from './task-phase.js';
 
 /** What the agent needs to know about a task to decide its life. */
 export interface TaskPlan {
@@ -42,4 +41,28 @@ export function taskPlan(job: Pick<Job, 'Type'>, task: Task, survives: boolean):
 export function signalName(text: string): string {
   const name = text.toUpperCase();
   return name.startsWith('SIG') ? name : `SIG${name}`;
+}
+
+/** When a task runs within its allocation. */
+export type TaskPhase = 'prestart' | 'prestart_sidecar' | 'main' | 'poststart' | 'poststart_sidecar' | 'poststop';
+
+export function taskPhase(task: Pick<Task, 'Lifecycle'>): TaskPhase {
+  const lifecycle = task.Lifecycle;
+  if (lifecycle === null) return 'main';
+  switch (lifecycle.Hook) {
+    case 'prestart':
+      return lifecycle.Sidecar ? 'prestart_sidecar' : 'prestart';
+    case 'poststart':
+      return lifecycle.Sidecar ? 'poststart_sidecar' : 'poststart';
+    case 'poststop':
+      return 'poststop';
+    default:
+      return 'main';
+  }
+}
+
+/** Whether a task restarts after a success: main tasks of services and sidecars run permanently. */
+export function restartsOnSuccess(job: Pick<Job, 'Type'>, phase: TaskPhase): boolean {
+  if (phase === 'main') return job.Type === 'service' || job.Type === 'system';
+  return phase === 'prestart_sidecar' || phase === 'poststart_sidecar';
 }

@@ -1,6 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { Template, TemplateFault, TemplateInputs, VariableRead } from '../../templates/index.js';
-import type { KnownVariables } from './known-variables.js';
+import type { TaskTemplate } from '../../jobs/document/task-parts.js';
+import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
+import type { Template, TemplateFault, TemplateInputs, VariableName, VariableRead } from '../../templates/index.js';
+import type { TaskVariables } from '../link/task-variables.js';
 
 /** A rendered template of a task. */
 export interface ReadTemplate {
@@ -52,4 +54,117 @@ export function renderTemplates(
     return known.missing.length > 0 ? ok({ type: 'missing', missing: known.missing }) : err(faulty);
   }
   return ok(missing.length > 0 ? { type: 'missing', missing } : { type: 'rendered', rendered });
+}
+
+/** New output of a template that is held back until it has been stable for a while. Times are monotonic milliseconds. */
+interface HeldOutput {
+  readonly text: string;
+  /** When the output first differed from what the task has. */
+  readonly since: Milliseconds;
+  /** When the output changed last. */
+  readonly changedAt: Milliseconds;
+}
+
+export type HeldOutputs = ReadonlyMap<number, HeldOutput>;
+
+interface QuietTexts {
+  /** The output to write now. */
+  readonly due: readonly RenderedTemplate[];
+  /** By template index. */
+  readonly held: HeldOutputs;
+  /** When the first held output is due if nothing changes before; undefined when none is held. */
+  readonly next: Milliseconds | undefined;
+}
+
+/**
+ * Decides which new output is written: what has been stable for its template's minimum wait, or has differed for the maximum
+ * wait. `changed` are the templates whose output differs from what the task has; all others are no longer held.
+ */
+export function stableOutputs(
+  changed: readonly RenderedTemplate[],
+  templates: readonly Pick<TaskTemplate, 'Wait'>[],
+  before: HeldOutputs,
+  now: Milliseconds,
+): QuietTexts {
+  const due: RenderedTemplate[] = [];
+  const held = new Map<number, HeldOutput>();
+  let next: Milliseconds | undefined;
+  for (const rendered of changed) {
+    const { at, text } = rendered;
+    const known = before.get(at);
+    const since = known?.since ?? now;
+    const changedAt = known?.text === text ? known.changedAt : now;
+    const dueTime = dueAt(templates[at]?.Wait ?? null, { text, since, changedAt });
+    if (dueTime <= now) due.push(rendered);
+    else {
+      held.set(at, { text, since, changedAt });
+      next = Math.min(next ?? dueTime, dueTime);
+    }
+  }
+  return { due, held, next };
+}
+
+/** The maximum wait is four times the minimum unless it is set. */
+function dueAt(wait: TaskTemplate['Wait'], { since, changedAt }: HeldOutput): Milliseconds {
+  if (wait === null) return since;
+  const shortest = wait.Min ?? 0;
+  const longest = Math.max(shortest, wait.Max ?? 4 * shortest);
+  return Math.min(changedAt + millisecondsFromNanos(shortest), since + millisecondsFromNanos(longest));
+}
+
+/** The variables that templates have requested, with the values received so far. */
+export class KnownVariables {
+  readonly #items = new Map<
+    string,
+    { readonly read: VariableRead; value: TaskVariables['items'][number] | undefined }
+  >();
+  readonly #lists = new Map<string, { readonly read: VariableRead; value: readonly VariableName[] | undefined }>();
+  #version: string | null = null;
+
+  /** Null until a response has covered all requested variables. */
+  get version(): string | null {
+    return this.#version;
+  }
+
+  get questions(): { readonly variables: readonly VariableRead[]; readonly prefixes: readonly VariableRead[] } {
+    return {
+      variables: [...this.#items.values()].map(({ read }) => read),
+      prefixes: [...this.#lists.values()].map(({ read }) => read),
+    };
+  }
+
+  get isEmpty(): boolean {
+    return this.#items.size + this.#lists.size === 0;
+  }
+
+  /** Requested variables that do not exist, according to the last response. */
+  get missing(): readonly VariableRead[] {
+    return [...this.#items.values()].filter(({ value }) => value === null).map(({ read }) => read);
+  }
+
+  /** What a template sees: undefined for variables that no response has covered yet. */
+  readonly inputs: Pick<TemplateInputs, 'variable' | 'variables'> = {
+    variable: (path, namespace) => this.#ask(this.#items, path, namespace) ?? undefined,
+    variables: (path, namespace) => this.#ask(this.#lists, path, namespace) ?? [],
+  };
+
+  /** Applies the response to the current queries. */
+  learn({ version, items, lists }: TaskVariables): void {
+    for (const [at, entry] of [...this.#items.values()].entries()) entry.value = items[at] ?? null;
+    for (const [at, entry] of [...this.#lists.values()].entries()) entry.value = lists[at] ?? [];
+    this.#version = version;
+  }
+
+  #ask<T>(
+    entries: Map<string, { readonly read: VariableRead; value: T | undefined }>,
+    path: string,
+    namespace: string | undefined,
+  ): T | undefined {
+    const key = `${namespace ?? ''}@${path}`;
+    const known = entries.get(key);
+    if (known !== undefined) return known.value;
+    entries.set(key, { read: namespace === undefined ? { path } : { path, namespace }, value: undefined });
+    this.#version = null;
+    return undefined;
+  }
 }

@@ -5,8 +5,7 @@ import { nodeAgent } from '../access.js';
 import { computed, done, found } from '../answers.js';
 import { readServer, socketServer, writeServer } from '../call.js';
 import { inBody, inPath, inQuery, required } from '../inputs.js';
-import { jsonDocument, jsonTexts } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonDocument, jsonTexts, namedSchema } from '../json-codecs.js';
 import { name, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);

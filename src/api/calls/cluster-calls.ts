@@ -5,7 +5,7 @@ import { inNamespace } from '../access.js';
 import type { AnswerForm } from '../answers.js';
 import { stream } from '../call.js';
 import { inQueries, inQuery } from '../inputs.js';
-import { namedSchema } from '../json-schema.js';
+import { namedSchema } from '../json-codecs.js';
 import { nodeDocument } from '../node-documents.js';
 import { signedInteger } from '../text-codecs.js';
 

@@ -5,7 +5,7 @@ import { management } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
 import { inDocument, inPath } from '../inputs.js';
-import { namedSchema } from '../json-schema.js';
+import { namedSchema } from '../json-codecs.js';
 import { text } from '../text-codecs.js';
 
 const id = inPath('workspace_id', text);

@@ -13,7 +13,7 @@ import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
 import { numberedPage } from '../common-inputs.js';
 import { type DocumentShape, inDocument, inPath, inQuery } from '../inputs.js';
-import { namedSchema } from '../json-schema.js';
+import { namedSchema } from '../json-codecs.js';
 import { instant, text } from '../text-codecs.js';
 
 const ofWorkspace = '/workspaces/{workspace_id}';

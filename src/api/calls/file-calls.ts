@@ -1,11 +1,10 @@
 import type { CommandOutput, FileDescription } from '../../agent/link/node-command.js';
 import { inNamespaceOf } from '../access.js';
 import { type AnswerForm, computed } from '../answers.js';
-import { base64From, bytesFromBase64 } from '../base64.js';
 import { stream, write } from '../call.js';
 import { allocationInPath, commandErrors, taskInQuery } from '../common-inputs.js';
 import { inQuery, required } from '../inputs.js';
-import { boolean, strictBoolean, text, whole, wholeOr500, word } from '../text-codecs.js';
+import { base64From, boolean, bytesFromBase64, strictBoolean, text, whole, wholeOr500, word } from '../text-codecs.js';
 
 const path = inQuery('path', text, 'Path below the folder of the allocation; default: the folder itself');
 const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; default: 0');

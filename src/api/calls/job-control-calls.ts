@@ -5,8 +5,7 @@ import { type AnswerForm, written } from '../answers.js';
 import { write } from '../call.js';
 import { jobId } from '../common-inputs.js';
 import { inBody } from '../inputs.js';
-import { jsonBoolean } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonBoolean, namedSchema } from '../json-codecs.js';
 import { jobDocument, regionOfDocument, registrationFaults } from './job-calls/forms.js';
 
 /** A plan with its wire names; `seal` is for in-process callers. */

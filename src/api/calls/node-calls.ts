@@ -5,8 +5,7 @@ import { inArea } from '../access.js';
 import { type AnswerForm, listSchema, type StoredRow, shown, written } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
 import { eitherOf, inBody, inPath, inQuery } from '../inputs.js';
-import { jsonBoolean, jsonInteger, jsonObject, jsonText, jsonTextMap, member } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonBoolean, jsonInteger, jsonObject, jsonText, jsonTextMap, member, namedSchema } from '../json-codecs.js';
 import { strictBoolean, type TextCodec, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);

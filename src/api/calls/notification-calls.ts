@@ -15,7 +15,7 @@ import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
 import { numberedPage } from '../common-inputs.js';
 import { type DocumentShape, inDocument, inPath, inQuery } from '../inputs.js';
-import { namedSchema } from '../json-schema.js';
+import { namedSchema } from '../json-codecs.js';
 import { text } from '../text-codecs.js';
 
 const workspaceId = inPath('workspace_id', text);

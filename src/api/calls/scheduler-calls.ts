@@ -3,8 +3,7 @@ import { inArea } from '../access.js';
 import { type AnswerForm, type Indexed, written } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
 import { inBody, inQuery } from '../inputs.js';
-import { jsonBoolean, jsonObject, jsonText, jsonUnsigned, member } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonBoolean, jsonObject, jsonText, jsonUnsigned, member, namedSchema } from '../json-codecs.js';
 import { unsigned } from '../text-codecs.js';
 
 const metadata = { LastContact: 0, KnownLeader: true, NextToken: '' } as const;

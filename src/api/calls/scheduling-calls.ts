@@ -23,8 +23,7 @@ import {
 import { read, readServer, writeServer } from '../call.js';
 import { filterFaults, nodeDetails, pageOfUuids } from '../common-inputs.js';
 import { inBody, inPath, inQuery } from '../inputs.js';
-import { jsonText, jsonTexts } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonText, jsonTexts, namedSchema } from '../json-codecs.js';
 import { nodeDocument, nodePage } from '../node-documents.js';
 import { boolean, literalTrue, text } from '../text-codecs.js';
 

@@ -4,8 +4,7 @@ import { anyCaller, inNamespace } from '../access.js';
 import { type AnswerForm, inlinedMetadata } from '../answers.js';
 import { write } from '../call.js';
 import { inBody, withDefault } from '../inputs.js';
-import { jsonText } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonText, namedSchema } from '../json-codecs.js';
 
 interface Matches {
   readonly Matches: object;

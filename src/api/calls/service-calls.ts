@@ -1,5 +1,4 @@
-import type { ServiceNamespaceStub } from '../../services/service-list.js';
-import type { ServiceRegistration } from '../../services/service-registration.js';
+import type { ServiceNamespaceStub, ServiceRegistration } from '../../services/service-registration.js';
 import { inNamespace, inNamespaceOf } from '../access.js';
 import { type AnswerForm, done, found, type Indexed, list, listSchema, page } from '../answers.js';
 import { read, readServer, write } from '../call.js';

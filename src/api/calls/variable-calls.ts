@@ -5,8 +5,7 @@ import { type AnswerForm, found, page } from '../answers.js';
 import { read, write } from '../call.js';
 import { filterFaults, pageInputs } from '../common-inputs.js';
 import { inBody, inPath, inQuery } from '../inputs.js';
-import { jsonDurationText, jsonName, jsonObject, jsonText, jsonTextMap, member } from '../json-codecs.js';
-import { namedSchema } from '../json-schema.js';
+import { jsonDurationText, jsonName, jsonObject, jsonText, jsonTextMap, member, namedSchema } from '../json-codecs.js';
 import { flag, text, unsigned } from '../text-codecs.js';
 
 const path = inPath('path', text);

@@ -1,12 +1,12 @@
 import type { Problem } from '../diagnostics/diagnostic.js';
 import type { Budget } from '../evaluate/budget.js';
-import type { JsonObject, JsonValue } from '../syntax/json-tree.js';
 import { parseTemplate } from '../syntax/parse.js';
+import type { JsonObject, JsonValue } from '../syntax/parse-json.js';
 import type { ParseLimits } from '../syntax/parser.js';
 import { relocate } from '../syntax/relocate.js';
 import type { SourceText } from '../syntax/source.js';
 import type { Body, Expression, Label, Span } from '../syntax/tree.js';
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 import type { BodySchema } from './schema.js';
 
 /** A body in any of its source forms: native, JSON or version 1. */

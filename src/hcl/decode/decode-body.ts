@@ -12,10 +12,9 @@ import {
   contentItems,
   labelCounts,
 } from './content.js';
-import { decodeValue } from './decode-value.js';
+import { decodeValue, toData } from './decode-value.js';
 import { type Decoding, decodingProblem, ITEM, openingOf, rangeOf, readerOf, ruleFor } from './decoding.js';
 import { expandDynamic } from './dynamic.js';
-import { freeFormData } from './free-form.js';
 import { attributeFromBlock, blocksFromAttribute } from './legacy-forms.js';
 import type {
   AttributeSchema,
@@ -24,6 +23,7 @@ import type {
   DecodedAttribute,
   DecodedBlock,
   DecodedBody,
+  PlainValue,
 } from './schema.js';
 
 /** Decodes a body by its schema. Every mismatch is reported; the rest is in the result. */
@@ -276,4 +276,47 @@ function lineOf(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
   return line;
+}
+
+interface PlainObject {
+  readonly [key: string]: PlainValue;
+}
+
+/**
+ * Decodes a body without a schema to plain data. Consumers of such data treat an object as one of possibly several blocks, so:
+ *
+ * * blocks of one type become a list of objects, and each label adds a level;
+ * * an object that is the value of an attribute becomes a list of one object;
+ * * a block takes precedence over an attribute of the same name.
+ */
+function* freeFormData(decoding: Decoding, content: Content): Steps<PlainObject> {
+  const { evaluation } = decoding;
+  const attributes = new Map<string, PlainValue>();
+  const blocks = new Map<string, PlainValue[]>();
+  for (const item of contentItems(readerOf(decoding), content, () => undefined)) {
+    if (evaluation.budget.turnIsLong) yield* interruption(evaluation.budget);
+    if (!paidFor(evaluation, item, ITEM)) break;
+    if (item.kind === 'block') {
+      const known = blocks.get(item.type);
+      const data = yield* blockData(decoding, item);
+      if (known === undefined) blocks.set(item.type, [data]);
+      else known.push(data);
+      continue;
+    }
+    const value = evaluation.evaluate(evaluation, item.value);
+    if (value === undefined || !paidFor(evaluation, item.value, 2 * sizeOf(value))) continue;
+    const plain = toData(value);
+    if (plain.isErr()) decodingProblem(decoding, plain.error.code, leadingSpan(item.value), plain.error.message);
+    else {
+      const wrapped = item.value.kind === 'object' && content.kind === 'body';
+      attributes.set(item.name, wrapped ? [plain.value] : plain.value);
+    }
+  }
+  return Object.fromEntries([...attributes, ...blocks]);
+}
+
+function* blockData(decoding: Decoding, block: ContentBlock): Steps<PlainObject> {
+  let data = yield* freeFormData(decoding, block.body);
+  for (const label of [...block.labels].reverse()) data = Object.fromEntries([[label.text, [data]]]);
+  return data;
 }

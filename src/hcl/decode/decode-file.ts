@@ -3,7 +3,7 @@ import { err, ok } from 'neverthrow';
 import { type Diagnostic, diagnosticsFrom, type Problem } from '../diagnostics/diagnostic.js';
 import { type Budget, createBudget } from '../evaluate/budget.js';
 import { type EvaluationContext, withNames } from '../evaluate/context.js';
-import { evaluate } from '../evaluate/evaluate.js';
+import { evaluate } from '../evaluate/evaluate-expression.js';
 import type { FunctionContext, HclFunction } from '../functions/function.js';
 import { hclFunctions } from '../functions/index.js';
 import { finish, interruption, type Steps } from '../steps.js';

@@ -1,7 +1,7 @@
 import { ok, type Result } from 'neverthrow';
 import { boolValue, setValue, stringType, stringValue } from '../values/value.js';
 import { textAt } from './arguments.js';
-import { base64FromBytes, textFromBytes } from './encoding/bytes.js';
+import { base64FromBytes, textFromBytes } from './encoding/encoding.js';
 import { type CallResult, defineFunction, type EagerFunction, fail, overBudget, parameter } from './function.js';
 import { pathMatcher } from './path-pattern.js';
 import { cleanPath } from './paths.js';

@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import type { HclValue } from '../values/value.js';
 import { numberType, stringType, stringValue } from '../values/value.js';
 import { integerAt, shortened, textAt } from './arguments.js';
-import { bytesFromBase64, bytesFromText, textFromBytes } from './encoding/bytes.js';
+import { bytesFromBase64, bytesFromText, textFromBytes } from './encoding/encoding.js';
 import type { CallResult, EagerFunction, FunctionContext } from './function.js';
 import { defineFunction, fail, overBudget, parameter, perCharacter } from './function.js';
 import { bcryptjs } from './packages.js';

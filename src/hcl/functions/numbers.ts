@@ -2,12 +2,19 @@ import { err, ok } from 'neverthrow';
 import type { HclNumber } from '../values/big-float.js';
 import { compareNumbers, doubleNumber, integerNumber, isInfinite, signOf, toDouble } from '../values/number.js';
 import { absoluteNumber, addNumbers, ceilNumber, floorNumber } from '../values/number-arithmetic.js';
-import type { HclValue } from '../values/value.js';
-import { dynamicType, listValue, numberType, numberValue } from '../values/value.js';
+import { dynamicType, entriesOf, type HclValue, itemsOf, listValue, numberType, numberValue } from '../values/value.js';
 import { arithmeticWork } from '../values/work.js';
 import { argumentAt, integerAt, numberAt, shortened } from './arguments.js';
-import type { CallResult, EagerFunction, FunctionContext } from './function.js';
-import { defineFunction, fail, failArgument, overBudget, parameter } from './function.js';
+import {
+  type CallResult,
+  defineFunction,
+  type EagerFunction,
+  type FunctionContext,
+  fail,
+  failArgument,
+  overBudget,
+  parameter,
+} from './function.js';
 
 /** Values that one `range` may produce. */
 const MAX_RANGE = 1024;
@@ -160,4 +167,12 @@ function range(args: readonly HclValue[], { budget }: FunctionContext): CallResu
     current = next.value;
   }
   return ok(listValue(numberType, items));
+}
+
+/** True when the value is or contains an infinite number. */
+export function holdsInfinity(value: HclValue): boolean {
+  if (value.kind === 'number') return isInfinite(value.value);
+  const parts = itemsOf(value) ?? entriesOf(value)?.values() ?? [];
+  for (const part of parts) if (holdsInfinity(part)) return true;
+  return false;
 }

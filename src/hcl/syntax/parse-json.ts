@@ -1,9 +1,34 @@
 import { hasLoneSurrogate } from '../../shared/values.js';
 import type { Problem } from '../diagnostics/diagnostic.js';
-import type { JsonMember, JsonValue } from './json-tree.js';
 import type { ParseLimits } from './parser.js';
 import type { SourceText } from './source.js';
 import type { Span } from './tree.js';
+
+/** The JSON form before a schema has separated attributes from blocks. */
+export type JsonValue =
+  | JsonObject
+  | (Span & { readonly kind: 'json-array'; readonly items: readonly JsonValue[] })
+  | JsonString
+  | (Span & { readonly kind: 'json-number'; readonly text: string })
+  | (Span & { readonly kind: 'json-keyword'; readonly name: 'true' | 'false' | 'null' });
+
+export interface JsonObject extends Span {
+  readonly kind: 'json-object';
+  readonly members: readonly JsonMember[];
+}
+
+interface JsonMember {
+  readonly name: string;
+  readonly nameSpan: Span;
+  readonly value: JsonValue;
+}
+
+interface JsonString extends Span {
+  readonly kind: 'json-string';
+  readonly text: string;
+  /** True if the source has no escapes, so that offsets in the text are offsets after the quote. */
+  readonly verbatim: boolean;
+}
 
 type Code = 'bad_json' | 'too_deep' | 'too_long';
 

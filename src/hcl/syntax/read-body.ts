@@ -1,5 +1,5 @@
 import type { Steps } from '../steps.js';
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 import { readEscape, sequenceKind } from './escapes.js';
 import { advance, continueAt } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';

@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 import { advance, type Lexer } from './lexer.js';
 import { at, type Parser, report, reportToken, tokenName } from './parser.js';
 import { leadingSpan, startSpan } from './spans.js';

@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 import { advance, type TokenKind } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
 import { readObject, readTuple } from './read-collection.js';

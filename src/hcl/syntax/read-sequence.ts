@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 import type { RawPart } from './build-template.js';
 import { advance, continueAt } from './lexer.js';
 import { at, type Parser, report, reportToken, tokenName } from './parser.js';

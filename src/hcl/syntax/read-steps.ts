@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 import { advance } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
 import type { AttributeStep, ConstantStep, Expression, IndexStep, Reference, SplatStep, Step } from './tree.js';

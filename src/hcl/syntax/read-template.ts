@@ -1,5 +1,5 @@
 import { isWhiteSpace } from '../../shared/values.js';
-import { normalizeText } from '../values/normalize-text.js';
+import { normalizeText } from '../values/unicode.js';
 import { buildTemplate, type RawPart } from './build-template.js';
 import { beginsSequence, readEscape, sequenceKind } from './escapes.js';
 import { continueAt } from './lexer.js';

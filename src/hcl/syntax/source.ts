@@ -1,4 +1,4 @@
-import { clusterCount, clustersOf, STEPS_OF_CLUSTER } from '../values/graphemes.js';
+import { clusterCount, clustersOf, STEPS_OF_CLUSTER } from '../values/unicode.js';
 
 /** A source to read and the name by which its positions are shown, e.g. `job` or `variables`. */
 export interface SourceText {

@@ -1,6 +1,6 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
-import { bitLength } from './bit-length.js';
+import { bitLength } from './number-text.js';
 
 /**
  * A number of the language: a binary float with a 512-bit mantissa, so that decimals behave as written (`0.1 + 0.2` is `0.3`)

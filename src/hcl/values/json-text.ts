@@ -1,5 +1,5 @@
-import type { Meter } from './graphemes.js';
 import { numberText } from './number.js';
+import type { Meter } from './unicode.js';
 import { type HclValue, sizeOf } from './value.js';
 
 /**

@@ -1,5 +1,4 @@
 import { type Decimal, decimalOf, withoutZeros } from '../../shared/source-text.js';
-import { bitLength } from './bit-length.js';
 
 /**
  * The fewest digits that name a binary float of the given precision, which is not negative: the first decimal that lies nearer to it than half a unit of
@@ -117,4 +116,17 @@ function roundedCut(text: string, length: number, cut: bigint): bigint {
   if (text.length <= length || next < 5) return cut;
   if (next > 5 || text.length > length + 1) return cut + 1n;
   return (cut & 1n) === 1n ? cut + 1n : cut;
+}
+
+/** Bits of a positive whole number; 0 for zero. */
+export function bitLength(magnitude: bigint): number {
+  if (magnitude <= MAX_SAFE) return magnitude === 0n ? 0 : safeBitLength(Number(magnitude));
+  const hex = magnitude.toString(16);
+  return (hex.length - 1) * 4 + safeBitLength(Number.parseInt(hex[0] ?? '0', 16));
+}
+
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+function safeBitLength(value: number): number {
+  return value < 2 ** 31 ? 32 - Math.clz32(value) : 32 + safeBitLength(Math.floor(value / 2 ** 32));
 }

@@ -16,8 +16,7 @@ import {
   roundShift,
   scaleByPowerOfTwo,
 } from './big-float.js';
-import { bitLength } from './bit-length.js';
-import { shortestDigits } from './number-text.js';
+import { bitLength, shortestDigits } from './number-text.js';
 
 const MAX_DIGITS = 20_000;
 

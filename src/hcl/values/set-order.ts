@@ -1,6 +1,6 @@
 import type { HclNumber } from './big-float.js';
-import { compareCodePoints } from './code-points.js';
 import { compareNumbers, numberText } from './number.js';
+import { compareCodePoints } from './unicode.js';
 import type { HclType, HclValue } from './value-shape.js';
 
 /**

@@ -1,8 +1,7 @@
 import type { HclNumber } from './big-float.js';
-import { compareCodePoints } from './code-points.js';
-import { normalizeText } from './normalize-text.js';
 import { numberSize } from './number.js';
 import { arrangeSet } from './set-order.js';
+import { compareCodePoints, normalizeText } from './unicode.js';
 import type {
   HclBool,
   HclList,

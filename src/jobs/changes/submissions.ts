@@ -1,4 +1,4 @@
-import { byteLength } from '../validation/text-size.js';
+import { byteLength } from '../validation/problems.js';
 import type { JobSubmission, SubmissionInput } from './job-submission.js';
 
 /** Bytes of a submission that count towards the limit: source, variables, and all flags with their names. */

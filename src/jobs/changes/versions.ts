@@ -1,3 +1,4 @@
+import { unixNanosFromInstant, type WriteStamp } from '../../shared/instant.js';
 import type { Job } from '../document/job.js';
 
 type Kept = Pick<Job, 'Version' | 'Stable' | 'VersionTag'>;
@@ -22,4 +23,17 @@ export function prunedVersions(
     .map((version) => version.Version)
     .reverse();
   return removable.slice(0, surplus);
+}
+
+/** A new version without a registered document, for example for a stop: neither stable nor tagged. */
+export function nextVersion(current: Job, { index, now }: WriteStamp): Job {
+  return {
+    ...current,
+    Stable: false,
+    VersionTag: null,
+    Version: current.Version + 1,
+    SubmitTime: unixNanosFromInstant(now),
+    ModifyIndex: index,
+    JobModifyIndex: index,
+  };
 }

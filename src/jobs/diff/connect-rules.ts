@@ -1,6 +1,6 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import type { GatewayBindAddress } from '../document/connect.js';
-import { equalValues } from '../document/equal-values.js';
+import { equalValues } from '../document/document-values.js';
 import {
   connectBlock,
   exposePathBlock,

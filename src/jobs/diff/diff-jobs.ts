@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { compareBytes } from '../../shared/values.js';
-import { equalValues } from '../document/equal-values.js';
+import { equalValues } from '../document/document-values.js';
 import { updateBlock } from '../document/fields/policy-fields.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';

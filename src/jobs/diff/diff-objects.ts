@@ -1,5 +1,5 @@
 import { compareBytes } from '../../shared/values.js';
-import { equalValues } from '../document/equal-values.js';
+import { equalValues } from '../document/document-values.js';
 import {
   compareFields,
   type Detail,

@@ -1,5 +1,5 @@
 import { compareBytes, isRecord } from '../../shared/values.js';
-import { equalValues } from '../document/equal-values.js';
+import { equalValues } from '../document/document-values.js';
 import { compareFields, objectDiff, typeOfFields, typeOfPresence } from './diff-fields.js';
 import type { Item } from './flatten.js';
 import type { FieldDiff, ObjectDiff } from './job-diff.js';

@@ -1,4 +1,4 @@
-import { equalValues } from '../document/equal-values.js';
+import { equalValues } from '../document/document-values.js';
 import { serviceBlock, serviceCheckBlock } from '../document/fields/service-fields.js';
 import { connectRule } from './connect-rules.js';
 import type { Flat } from './diff-fields.js';
@@ -16,8 +16,7 @@ import {
   strings,
 } from './diff-objects.js';
 import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
-import { matchServices } from './match-elements.js';
-import { checkRestartRule, identityRule } from './shared-rules.js';
+import { checkRestartRule, identityRule, matchServices } from './shared-rules.js';
 
 /** The lists of a header map as `Accept[0]`. */
 const header = part('Header', (old, next, { contextual }) => {

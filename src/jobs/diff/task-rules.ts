@@ -1,4 +1,4 @@
-import { equalValues } from '../document/equal-values.js';
+import { equalValues } from '../document/document-values.js';
 import { taskBlock } from '../document/fields/task-fields.js';
 import {
   actionBlock,
@@ -30,7 +30,6 @@ import {
 } from './diff-objects.js';
 import { everythingOf, scalarsOf, withGiven } from './flatten.js';
 import { scalingRule } from './group-rules.js';
-import { matchTemplates } from './match-elements.js';
 import { contentOf } from './omitted-changes.js';
 import { services } from './service-rules.js';
 import {
@@ -39,6 +38,7 @@ import {
   consulRule,
   identityRule,
   logConfigRule,
+  matchTemplates,
   resourcesRule,
   volumeMounts,
 } from './shared-rules.js';

@@ -1,5 +1,5 @@
 import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './fields/field-table.js';
-import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
+import { fastShape, type ShapeCopier, shapeCopier } from './stored-form.js';
 
 /** The submitted form of a block without any given field. */
 export function emptyBlock(block: Block<FieldSet>): Record<string, unknown> {

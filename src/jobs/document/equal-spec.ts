@@ -1,4 +1,4 @@
-import { equalFields } from './equal-values.js';
+import { equalFields } from './document-values.js';
 import type { Job } from './job.js';
 
 /** Members set by a registration: jobs that differ only in these have the same specification. */

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { WriteStamp } from '../../shared/instant.js';
 import { indexConflict } from '../changes/decide-registration.js';
-import { nextVersion } from '../changes/next-version.js';
+import { nextVersion } from '../changes/versions.js';
 import type { Job } from '../document/job.js';
 import type { TaskGroup } from '../document/task-group.js';
 import {

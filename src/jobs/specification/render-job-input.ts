@@ -5,6 +5,7 @@ import * as connectFields from '../document/fields/connect-fields.js';
 import { type Block, type Field, type FieldSet, submittedFields } from '../document/fields/field-table.js';
 import * as identityFields from '../document/fields/identity-fields.js';
 import * as jobFields from '../document/fields/job-fields.js';
+import { versionTagBlock } from '../document/fields/job-fields.js';
 import * as networkFields from '../document/fields/network-fields.js';
 import * as placementFields from '../document/fields/placement-fields.js';
 import * as policyFields from '../document/fields/policy-fields.js';
@@ -14,8 +15,9 @@ import * as taskFields from '../document/fields/task-fields.js';
 import * as taskGroupFields from '../document/fields/task-group-fields.js';
 import * as taskPartFields from '../document/fields/task-part-fields.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
-import { blockText } from './block-text.js';
 import { fieldText } from './field-texts/index.js';
+import { jobSpecification } from './job-blocks.js';
+import type { SpecificationBlock } from './specification-table.js';
 
 /** The tables of the document. The types of each table's blocks are in a separate file, `NAME-input.ts`. */
 const tables: Readonly<Record<string, object>> = {
@@ -202,4 +204,45 @@ function wrapped(text: string, width: number): string[] {
     else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
   }
   return lines;
+}
+
+/** The description of a block of the job document, with the block of a job specification that fills it. */
+export function blockText(block: Block<FieldSet>): string {
+  const standings = byDocument.get(block) ?? [];
+  const abouts = [...new Set(standings.map(({ about }) => about))];
+  if (abouts.length === 0) return withoutSpecification.get(block) ?? '';
+  const names = [...new Set(standings.map(({ name }) => `\`${name}\``))].join(' or ');
+  const meaning =
+    abouts.length === 1
+      ? abouts.join('')
+      : standings.map(({ parent, about }) => `In \`${parent}\`: ${about}`).join(' ');
+  return `${meaning} The block ${names} of a job specification.`;
+}
+
+/** Blocks that only the JSON form has. */
+const withoutSpecification: ReadonlyMap<Block<FieldSet>, string> = new Map([
+  [versionTagBlock, 'The name under which a version of the job is kept. Only in the JSON form.'],
+]);
+
+interface Standing {
+  readonly name: string;
+  readonly about: string;
+  readonly parent: string;
+}
+
+const byDocument = collectStandings();
+
+/** The places of each document block in a specification, in the order of its first appearance. */
+function collectStandings(): ReadonlyMap<Block<FieldSet>, readonly Standing[]> {
+  const standings = new Map<Block<FieldSet>, Standing[]>();
+  const visited = new Set<SpecificationBlock>();
+  const visit = (parent: string, name: string, block: SpecificationBlock): void => {
+    standings.set(block.document, [...(standings.get(block.document) ?? []), { name, about: block.about, parent }]);
+    if (visited.has(block)) return;
+    visited.add(block);
+    for (const [childName, child] of Object.entries(block.blocks))
+      if ('block' in child) visit(name, childName, child.block);
+  };
+  visit('', 'job', jobSpecification);
+  return standings;
 }

@@ -1,6 +1,5 @@
 import { hasLoneSurrogate, quoted } from '../../shared/values.js';
-import type { Report } from './problems.js';
-import { byteLength } from './text-size.js';
+import { byteLength, type Report } from './problems.js';
 
 /**
  * The endings of paths below `/v1/job/` that name an operation (job interface, routing). A job whose ID ends in one could not

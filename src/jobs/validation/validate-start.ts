@@ -2,8 +2,7 @@ import { quoted } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { type Report, within } from './problems.js';
-import { byteLength } from './text-size.js';
+import { byteLength, type Report, within } from './problems.js';
 
 /*
  * Values with which no process can be started: strings that contain NUL, arguments and environments beyond the limits of the

@@ -2,8 +2,8 @@ import { day, type Milliseconds, second } from '../../shared/duration.js';
 import { globMatches } from '../../shared/glob.js';
 import type { StoredSecret } from '../configurations/secret.js';
 import type { FieldFault } from '../errors.js';
-import { alertTypes, servicePrefix } from '../events/alert-type.js';
 import { filterProblem } from '../events/event-filter.js';
+import { alertTypes, servicePrefix } from '../events/event-type.js';
 import { triggerSpellings } from '../events/trigger.js';
 
 /** How requests authenticate at a destination. */

@@ -2,9 +2,8 @@ import { err, ok, type Result } from 'neverthrow';
 import { globMatches } from '../../shared/glob.js';
 import { instantFromRfc3339 } from '../../shared/instant.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
-import { alertTypes } from './alert-type.js';
 import type { AssessmentResult, NotificationEvent } from './event.js';
-import { alertTypeNamed } from './event-type.js';
+import { alertTypeNamed, alertTypes } from './event-type.js';
 import { notificationForRunStatus } from './run-status.js';
 import {
   type AssessmentTrigger,

@@ -1,6 +1,6 @@
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
-import { alertTypes } from './alert-type.js';
+import type { CustomEvent } from './event.js';
 
 /** An event type of the application, in addition to those of the notification interface. */
 export interface EventType {
@@ -53,4 +53,24 @@ export function alertTypeNamed(name: unknown): EventType | undefined {
   const known = alertTypes.find((type) => type === name);
   if (known === undefined) return undefined;
   return { name: known, description: '', schema: null, example: null, body: 'envelope', createdAt: 0, updatedAt: 0 };
+}
+
+/** Prefix of the names of Signalbox's own event types, reserved for them. */
+export const servicePrefix = 'signalbox.';
+
+/** Alerts about destinations: events that configurations subscribe to like any others. */
+export const alertTypes = [
+  'signalbox.destination.failing',
+  'signalbox.destination.recovered',
+  'signalbox.deliveries.dead',
+  'signalbox.configuration.disabled',
+] as const;
+
+/** One of `alertTypes`. */
+export type AlertType = (typeof alertTypes)[number];
+
+/** The configuration that an alert is about; null for every other event. It is not notified about itself. */
+export function configurationOfAlert({ trigger, data }: CustomEvent): string | null {
+  const id = alertTypes.some((type) => type === trigger) ? data['configuration_id'] : null;
+  return typeof id === 'string' ? id : null;
 }

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import { isGivenUp, type Outcome } from '../delivery/merge-outcome.js';
-import type { AlertType } from '../events/alert-type.js';
+import type { AlertType } from '../events/event-type.js';
 import type { QueueRecord } from './queue-record.js';
 
 export interface Alert {

@@ -11,7 +11,7 @@ import { listOwnPolicies, listPolicies, readPolicy } from './read-policies.js';
 import { listRoles, readRole } from './read-roles.js';
 import { removePolicy } from './remove-policy.js';
 import { removeRole } from './remove-role.js';
-import { bootstrapFirstToken } from './tokens/bootstrap-first-token.js';
+import { bootstrapFirstToken } from './tokens/bootstrap-management-token.js';
 import { listTokenStubs } from './tokens/list-token-stubs.js';
 import { createOneTimeToken, exchangeOneTimeToken } from './tokens/one-time-token.js';
 import { readOwnToken, readToken } from './tokens/read-token.js';

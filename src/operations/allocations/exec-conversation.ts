@@ -6,9 +6,8 @@ import {
   callerFailed,
 } from '../../agent/link/node-command.js';
 import type { MessageSocket } from '../../api/message-socket.js';
-import { jsonFaultIn, jsonFaultText, wrongJsonType } from '../../shared/json-scan.js';
-import { noBooleanText, parseBoolean } from '../../shared/values.js';
-import { execInputsFrom } from './exec-inputs.js';
+import { jsonFaultIn, jsonFaultText, jsonValueEnd, wrongJsonType } from '../../shared/json-scan.js';
+import { isBase64, noBooleanText, parseBoolean } from '../../shared/values.js';
 
 /*
  * The messages of a command that runs over a socket (job interface, sockets): JSON objects with base64 data. The input is
@@ -84,4 +83,90 @@ function noCommand(fault: string): Result<never, CommandRefused> {
 export function terminalFrom(text = ''): Result<boolean, CommandRefused> {
   const value = text === '' ? false : parseBoolean(text);
   return value === undefined ? err(callerFailed('invalid', noBooleanText('tty', text))) : ok(value);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The inputs in one message of a client, or the reason for closing the socket. Only the first JSON value
+ * counts, names are case-insensitive, null means absent, and unknown members are ignored.
+ */
+function execInputsFrom(text: string): Result<CommandInput[], string> {
+  return firstValueOf(text)
+    .andThen((json) => objectFrom(json, 'value of type proto.ExecTaskStreamingRequest'))
+    .andThen(inputsIn);
+}
+
+function inputsIn(message: Members): Result<CommandInput[], string> {
+  const input = objectFrom(message['stdin'], request('stdin', 'IOOperation'));
+  const size = objectFrom(message['tty_size'], request('tty_size', 'Request_TerminalSize'));
+  return input.andThen(dataAndEnd).andThen((inputs) => {
+    if (message['tty_size'] === undefined) return ok(inputs);
+    return size.andThen(sizeFrom).map((resize) => [...inputs, resize]);
+  });
+}
+
+function request(member: string, type: string): string {
+  return `struct field ExecTaskStreamingRequest.${member} of type proto.ExecTaskStreaming${type}`;
+}
+
+function dataAndEnd({ data = '', close = false }: Members): Result<CommandInput[], string> {
+  const operation = 'struct field ExecTaskStreamingIOOperation.stdin';
+  if (typeof data !== 'string') return err(wrongJsonType(data, `${operation}.data of type []uint8`));
+  if (typeof close !== 'boolean') return err(wrongJsonType(close, `${operation}.close of type bool`));
+  const fault = base64Fault(data);
+  if (fault !== undefined) return err(`illegal base64 data at input byte ${fault}`);
+  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  return ok([
+    ...(bytes.length > 0 ? [{ type: 'data', bytes } as const] : []),
+    ...(close ? [{ type: 'end' } as const] : []),
+  ]);
+}
+
+function sizeFrom(size: Members): Result<CommandInput, string> {
+  for (const name of ['height', 'width']) {
+    const value = size[name] ?? 0;
+    if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31) continue;
+    return err(
+      wrongJsonType(value, `struct field ExecTaskStreamingRequest_TerminalSize.tty_size.${name} of type int32`),
+    );
+  }
+  return ok({ type: 'resize', rows: countFrom(size['height']), columns: countFrom(size['width']) });
+}
+
+/** Absent and impossible sizes become 0. */
+function countFrom(value: unknown): number {
+  return typeof value === 'number' && value >= 0 && value <= 0xffff ? value : 0;
+}
+
+/** With its names in lower case and without null; an absent object is empty. */
+function objectFrom(value: unknown, type: string): Result<Members, string> {
+  if (value === undefined || value === null) return ok({});
+  if (typeof value !== 'object' || Array.isArray(value)) return err(wrongJsonType(value, type));
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return ok(Object.fromEntries(members.map(([name, member]) => [name.toLowerCase(), member])));
+}
+
+/** Most messages are a single value: its end is searched for only in others. */
+function firstValueOf(text: string): Result<unknown, string> {
+  try {
+    return ok(JSON.parse(text));
+  } catch {
+    const end = jsonValueEnd(text);
+    return typeof end === 'number'
+      ? ok(JSON.parse(text.slice(0, end)))
+      : err(jsonFaultText(text, end, 'unexpected EOF'));
+  }
+}
+
+/** The offset of the first base64 error (RFC 4648, section 4, padded; line ends not counted); undefined for valid base64. */
+function base64Fault(data: string): number | undefined {
+  const text = data.replace(/[\r\n]/g, '');
+  if (isBase64(text)) return undefined;
+  const at = /^(?:[A-Za-z0-9+/]{4})*/.exec(text)?.[0].length ?? 0;
+  const [padded = ''] = /^(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)/.exec(text.slice(at)) ?? [];
+  if (padded !== '') return at + padded.length;
+  const [group = ''] = /^[A-Za-z0-9+/]*/.exec(text.slice(at)) ?? [];
+  if (at + group.length === text.length) return at;
+  return text.slice(at + group.length) === '=' && group.length === 2 ? text.length : at + group.length;
 }

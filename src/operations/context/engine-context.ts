@@ -1,3 +1,4 @@
+import type { Result } from 'neverthrow';
 import type { FunctionPolicy } from '../../functions/define-function.js';
 import type { JobPolicy } from '../../jobs/admission/job-policy.js';
 import type { Cipher } from '../../ports/cipher.js';
@@ -7,21 +8,20 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Mailer } from '../../ports/mailer.js';
 import type { Observer } from '../../ports/observer.js';
-import type { Storage } from '../../ports/storage.js';
+import type { Storage, StorageError } from '../../ports/storage.js';
 import type { Tracer } from '../../ports/tracer.js';
 import type { Transform } from '../../ports/transform.js';
 import type { Settings } from '../../settings.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { messageOf } from '../../shared/values.js';
 import type { EngineEmitter, EngineEvents } from '../events.js';
+import type { KnownCluster } from '../records/scheduling/known-cluster.js';
 import type { ParkedQueries } from '../waiting/parked-queries.js';
 import type { PresentTimes } from '../waiting/present-times.js';
 import type { AcceptedEventsFeed } from './accepted-events.js';
-import type { ClusterMemory } from './cluster-memory.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
 import type { EvaluationTraces } from './traces.js';
-import type { Turns } from './turns.js';
 
 /**
  * The context of every operation. `Engine` extends it with start and stop; only `createEngine` creates one. Members marked
@@ -120,4 +120,68 @@ export function emit<K extends keyof EngineEvents>(
   } catch (error) {
     context.logger.error({ event: name, error: messageOf(error) }, 'An event listener threw');
   }
+}
+
+/** The engine's cache of the cluster, kept between decisions. */
+export class ClusterMemory {
+  #known: KnownCluster | undefined;
+  #reading: Promise<Result<undefined, StorageError>> | undefined;
+
+  /** Undefined until it was read for the first time. */
+  get known(): KnownCluster | undefined {
+    return this.#known;
+  }
+
+  /** Reads it, or its changes. Concurrent callers share one reading. */
+  learn(read: () => Promise<Result<undefined, StorageError>>): Promise<Result<undefined, StorageError>> {
+    this.#reading ??= read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** Stores a cluster of a committed state, unless a newer one is cached. */
+  remember(known: KnownCluster): void {
+    const before = this.#known;
+    const isOlder =
+      before !== undefined &&
+      (known.allocationsIndex < before.allocationsIndex || known.nodesIndex < before.nodesIndex);
+    if (!isOlder) this.#known = known;
+  }
+}
+
+/**
+ * Turns of the event loop for background work in parts. Each round of the loop grants one turn, in the order of
+ * requests, so that several works never block one round together.
+ */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+
+  /** Resolves at the caller's turn, which ends at its next `await` of anything else. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waiting.push(resolve) === 1) setImmediate(this.#give);
+    });
+  }
+
+  /** An immediate that is set during a round runs in the next one. */
+  readonly #give = (): void => {
+    this.#waiting.shift()?.();
+    if (this.#waiting.length > 0) setImmediate(this.#give);
+  };
+}
+
+/** The datacenter that this server reports for itself. */
+export const datacenter = 'dc1';
+
+/** Host and port by which others reach this server. */
+export function ownAddress({ settings }: EngineContext): string {
+  const { publicOrigin } = settings.notifications;
+  return URL.canParse(publicOrigin) ? new URL(publicOrigin).host : 'localhost';
+}
+
+/** The default node: the one whose agent is connected here, if there is exactly one. */
+export function onlyNode({ agents }: Pick<EngineContext, 'agents'>): string | undefined {
+  const [only, ...others] = agents.nodeIds();
+  return others.length === 0 ? only : undefined;
 }

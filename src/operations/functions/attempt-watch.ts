@@ -1,5 +1,5 @@
 import { type AttemptEnd, runId, type StoredRun } from '../../functions/run.js';
-import { functionLabels } from '../../metrics/function-labels.js';
+import { functionLabels } from '../../metrics/instruments.js';
 import type { TracedSpan } from '../../ports/tracer.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import { type EngineContext, emit } from '../context/engine-context.js';

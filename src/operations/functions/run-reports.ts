@@ -15,7 +15,7 @@ import {
 import { type Outcome, runId, type StoredRun } from '../../functions/run.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { outcomeWords, type RunOutcome } from '../../jobs/runs/run-outcome.js';
-import { functionLabels } from '../../metrics/function-labels.js';
+import { functionLabels } from '../../metrics/instruments.js';
 import { configurations } from '../../notifications/configurations/configuration.js';
 import type { RunEvent } from '../../notifications/events/event.js';
 import { isSubscribed } from '../../notifications/explain.js';

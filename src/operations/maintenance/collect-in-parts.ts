@@ -3,7 +3,7 @@ import { hostPrincipal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { type CollectionTime, collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
+import { type CollectionTime, collectableEvaluation } from '../../scheduler/collection/collectable-records.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { Milliseconds } from '../../shared/duration.js';

@@ -5,14 +5,18 @@ import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
-import { collectableJob, hasEnded } from '../../scheduler/collection/collectable-job.js';
-import { isCollectableDeployment, isCollectableNode } from '../../scheduler/collection/collectable-records.js';
+import {
+  collectableEvaluation,
+  collectableJob,
+  hasEnded,
+  isCollectableDeployment,
+  isCollectableNode,
+} from '../../scheduler/collection/collectable-records.js';
 import type { CollectionThresholds } from '../../scheduler/collection/thresholds.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations, isTerminalEvaluation } from '../../scheduler/evaluation.js';
 import { type Node, nodes } from '../../scheduler/node.js';
-import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
+import { isOutOfReach } from '../../scheduler/node-silence.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';

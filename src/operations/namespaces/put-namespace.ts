@@ -1,14 +1,14 @@
 import { errAsync, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import { namespaceHash } from '../../jobs/content-digest.js';
 import type { NamespaceError } from '../../jobs/errors.js';
-import { checkNamespace } from '../../jobs/namespaces/check-namespace.js';
 import {
+  checkNamespace,
   defaultNamespace,
   type Namespace,
   type NamespaceCapabilities,
   namespaces,
 } from '../../jobs/namespaces/namespace.js';
-import { namespaceHash } from '../../jobs/namespaces/namespace-hash.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';

@@ -8,8 +8,7 @@ import { Channels } from '../../channels/channels.js';
 import type { StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import { commit } from '../commit.js';
-import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
-import { ownAddress } from '../context/own-address.js';
+import { type BackgroundLoop, type EngineContext, ownAddress } from '../context/engine-context.js';
 import { beatPause } from './perform-on-node.js';
 import { removeSession, StoreSocket } from './store-socket.js';
 

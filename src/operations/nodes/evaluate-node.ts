@@ -4,8 +4,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { PermissionDenied } from '../authorise.js';
-import type { EngineContext } from '../context/engine-context.js';
-import { datacenter, ownAddress } from '../context/own-address.js';
+import { datacenter, type EngineContext, ownAddress } from '../context/engine-context.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { type ChangedNode, unchanged, withNode } from './change-node.js';
 

@@ -1,17 +1,20 @@
+import type { Job } from '../../jobs/document/job.js';
+import { jobs } from '../../jobs/job-record.js';
 import type { ReadView } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
+import { isDraining, type Node, nodes } from '../../scheduler/node.js';
 import {
   type DrainedAllocation,
+  type DrainedJob,
   type DrainedNode,
   type DrainsInSteps,
   deadlineOf,
+  drainedAllocation,
 } from '../../scheduler/nodes/decide-drain.js';
 import { examinedPerStep, type Steps } from '../../scheduler/steps.js';
 import type { Instant } from '../../shared/instant.js';
-import { changedSince, isTooOld, nextChanges } from '../records/scheduling/allocation-changes.js';
-import { DrainedNodes } from './drained-nodes.js';
-import { jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
-import { WaitingServices } from './waiting-services.js';
+import { pagesOf } from '../records/pages.js';
+import { changedSince, isTooOld, nextChanges } from '../records/scheduling/known-cluster.js';
 
 /** Times on the current wall clock. */
 export interface DrainTimes {
@@ -21,7 +24,7 @@ export interface DrainTimes {
   readonly runsSince: (allocation: DrainedAllocation) => Instant;
 }
 
-/** Changes of allocations read in one step. */
+/** Records read in one step. */
 const readInStep = 16;
 /** The most changes of allocations that are read within a write. More are read in steps before it. */
 const changesInWrite = 64;
@@ -161,4 +164,228 @@ export class KnownDrains {
 
 function* mapped<T, U>(items: Iterable<T>, change: (item: T) => U): Iterable<U> {
   for (const item of items) yield change(item);
+}
+
+/** The members of an allocation that drains use, and whether its node has finished with it. */
+export interface KnownAllocation extends DrainedAllocation {
+  readonly over: boolean;
+}
+
+export function knownAllocation(allocation: Allocation): KnownAllocation {
+  return { ...drainedAllocation(allocation), over: isClientTerminal(allocation) };
+}
+
+/** Whether drains decide the same for both. */
+function isSameAllocation(before: KnownAllocation | undefined, after: KnownAllocation | undefined): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return before.leaves === after.leaves && before.runsSince === after.runsSince;
+}
+
+export function jobKey({ Namespace, JobID }: Pick<Allocation, 'Namespace' | 'JobID'>): string {
+  return `${Namespace}\u0000${JobID}`;
+}
+
+interface KnownNode {
+  readonly node: DrainedNode['node'];
+  /** Index of the last change of its row. */
+  readonly modifyIndex: number;
+  /** Allocations that its agent has not finished with, by ID; those of one job in the order of their IDs. */
+  own: Map<string, KnownAllocation>;
+}
+
+/** The draining nodes, with the allocations that their agents have not finished with. */
+class DrainedNodes {
+  #nodes = new Map<string, KnownNode>();
+  /** Index of the last change of any node at the time of the read. */
+  #index = 0;
+
+  clear(): void {
+    this.#nodes.clear();
+    this.#index = 0;
+  }
+
+  all(): Iterable<Pick<KnownNode, 'node'> & { readonly own: ReadonlyMap<string, KnownAllocation> }> {
+    return this.#nodes.values();
+  }
+
+  /** Whether the node is unchanged since it was cached. */
+  isSame(view: ReadView, nodeId: string): boolean {
+    return view.get(nodes, [nodeId])?.modifyIndex === this.#nodes.get(nodeId)?.modifyIndex;
+  }
+
+  isNews(allocation: KnownAllocation): boolean {
+    const node = this.#nodes.get(allocation.NodeID);
+    return (
+      node !== undefined && !isSameAllocation(node.own.get(allocation.ID), allocation.over ? undefined : allocation)
+    );
+  }
+
+  put(allocation: KnownAllocation): void {
+    const node = this.#nodes.get(allocation.NodeID);
+    if (node === undefined) return;
+    const known = node.own.has(allocation.ID);
+    if (allocation.over) node.own.delete(allocation.ID);
+    else node.own.set(allocation.ID, allocation);
+    if (!known && !allocation.over) node.own = inOrder(node.own);
+  }
+
+  /** Reads the nodes if any has changed, and the allocations of new ones. Returns whether it did. */
+  *read(view: () => ReadView): Steps<boolean> {
+    const index = view().tableIndex(nodes);
+    if (index === this.#index) return false;
+    const present = new Map<string, KnownNode>();
+    const query = { index: 'draining', size: readInStep, keyOf: ({ ID }: Node) => [ID] as const };
+    for (const page of pagesOf(view, nodes, query)) {
+      for (const { ID } of page) {
+        const known = yield* this.#readNode(view, ID);
+        if (known !== undefined) present.set(ID, known);
+      }
+      yield;
+    }
+    this.#nodes = present;
+    this.#index = index;
+    return true;
+  }
+
+  *#readNode(view: () => ReadView, nodeId: string): Steps<KnownNode | undefined> {
+    const row = view().get(nodes, [nodeId]);
+    if (row === undefined || !isDrained(row.record)) return undefined;
+    const { record: node, modifyIndex } = row;
+    const before = this.#nodes.get(nodeId);
+    if (before !== undefined) return { node, modifyIndex, own: before.own };
+    const own = new Map<string, KnownAllocation>();
+    for (const page of pagesOf(view, allocations, openOn(nodeId))) {
+      for (const allocation of page) own.set(allocation.ID, knownAllocation(allocation));
+      yield;
+    }
+    return { node, modifyIndex, own };
+  }
+}
+
+function isDrained(node: Node): node is DrainedNode['node'] {
+  return isDraining(node);
+}
+
+function inOrder<T>(map: ReadonlyMap<string, T>): Map<string, T> {
+  return new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function openOn(nodeId: string) {
+  const keyOf = ({ Namespace, JobID, ID }: Allocation) => [nodeId, Namespace, JobID, ID] as const;
+  return { index: 'open_by_node', prefix: [nodeId], size: readInStep, keyOf };
+}
+
+interface KnownService {
+  /** Undefined when it was purged. */
+  job: DrainedJob | undefined;
+  /** Index of the last change of its row; undefined when it was purged. */
+  modifyIndex: number | undefined;
+  /** Live allocations that do not have to leave, by group and ID. */
+  readonly groups: Map<string, Map<string, KnownAllocation>>;
+}
+
+/** Services with allocations that wait to leave draining nodes, each with its allocations that stay, on any node. */
+class WaitingServices {
+  /** By job key. */
+  readonly #services = new Map<string, KnownService>();
+  /** Index of the last change of any job at the time of the read. */
+  #jobsIndex = 0;
+
+  clear(): void {
+    this.#services.clear();
+    this.#jobsIndex = 0;
+  }
+
+  jobOf(allocation: DrainedAllocation): DrainedJob | undefined {
+    return this.#services.get(jobKey(allocation))?.job;
+  }
+
+  /** The staying allocations of the allocation's group. */
+  stayingOf(allocation: DrainedAllocation): Iterable<KnownAllocation> {
+    return this.#services.get(jobKey(allocation))?.groups.get(allocation.TaskGroup)?.values() ?? [];
+  }
+
+  /** Whether no job has changed since the read. */
+  isCurrent(view: ReadView): boolean {
+    return view.tableIndex(jobs) === this.#jobsIndex;
+  }
+
+  /** Whether the job is unchanged since it was cached. */
+  isSame(view: ReadView, allocation: DrainedAllocation): boolean {
+    const known = this.#services.get(jobKey(allocation));
+    return (
+      known !== undefined && view.get(jobs, [allocation.Namespace, allocation.JobID])?.modifyIndex === known.modifyIndex
+    );
+  }
+
+  isNews(allocation: KnownAllocation): boolean {
+    const service = this.#services.get(jobKey(allocation));
+    if (service === undefined) return false;
+    const before = service.groups.get(allocation.TaskGroup)?.get(allocation.ID);
+    return !isSameAllocation(before, allocation.leaves ? undefined : allocation);
+  }
+
+  put(allocation: KnownAllocation): void {
+    const service = this.#services.get(jobKey(allocation));
+    if (service !== undefined) putStaying(service, allocation);
+  }
+
+  /**
+   * Limits the cache to the wanted services, given by job key with one of their allocations; `onChange` is called when a cached job has
+   * changed. Returns whether allocations of new services were read, during which others may have changed.
+   */
+  *read(view: () => ReadView, wanted: ReadonlyMap<string, DrainedAllocation>, onChange: () => void): Steps<boolean> {
+    for (const key of this.#services.keys()) if (!wanted.has(key)) this.#services.delete(key);
+    const index = view().tableIndex(jobs);
+    const before = this.#services.size;
+    let at = 0;
+    for (const [key, one] of wanted) {
+      at += 1;
+      const known = this.#services.get(key);
+      if (known === undefined) this.#services.set(key, yield* readService(view, one));
+      else if (index !== this.#jobsIndex && readAgain(view(), one, known)) onChange();
+      if (at % readInStep === 0) yield;
+    }
+    this.#jobsIndex = index;
+    return this.#services.size > before;
+  }
+}
+
+function* readService(view: () => ReadView, allocation: DrainedAllocation): Steps<KnownService> {
+  const { Namespace, JobID } = allocation;
+  const row = view().get(jobs, [Namespace, JobID]);
+  const job = row && drainedJob(row.record);
+  const read: KnownService = { job, modifyIndex: row?.modifyIndex, groups: new Map() };
+  for (const page of pagesOf(view, allocations, openOf(allocation))) {
+    for (const one of page) putStaying(read, knownAllocation(one));
+    yield;
+  }
+  return read;
+}
+
+/** Re-reads the job; returns whether it has changed. */
+function readAgain(view: ReadView, { Namespace, JobID }: DrainedAllocation, known: KnownService): boolean {
+  const row = view.get(jobs, [Namespace, JobID]);
+  if (row?.modifyIndex === known.modifyIndex) return false;
+  known.job = row && drainedJob(row.record);
+  known.modifyIndex = row?.modifyIndex;
+  return true;
+}
+
+function putStaying({ groups }: KnownService, allocation: KnownAllocation): void {
+  const { ID, TaskGroup, leaves } = allocation;
+  const group = groups.get(TaskGroup);
+  if (leaves) group?.delete(ID);
+  else if (group === undefined) groups.set(TaskGroup, new Map([[ID, allocation]]));
+  else group.set(ID, allocation);
+}
+
+function drainedJob({ Stop, TaskGroups }: Job): DrainedJob {
+  return { Stop, TaskGroups: TaskGroups.map(({ Name, Count, Migrate }) => ({ Name, Count, Migrate })) };
+}
+
+function openOf({ Namespace, JobID }: DrainedAllocation) {
+  const prefix = [Namespace, JobID, 'open'];
+  const keyOf = ({ ID }: Allocation) => [...prefix, ID] as const;
+  return { index: 'current_by_job', prefix, size: readInStep, keyOf };
 }

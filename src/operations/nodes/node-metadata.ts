@@ -12,8 +12,7 @@ import {
   type StoredNodeMetadata,
 } from '../../scheduler/nodes/node-metadata.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
-import type { EngineContext } from '../context/engine-context.js';
-import { onlyNode } from '../context/only-node.js';
+import { type EngineContext, onlyNode } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { withNode } from './change-node.js';

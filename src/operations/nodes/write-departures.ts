@@ -12,8 +12,7 @@ import { readJobRow } from '../records/jobs/job-rows.js';
 import { putHeldEvaluation, releaseEvaluation } from '../records/scheduling/held-evaluation.js';
 import { newEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
-import { jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
-import type { KnownDrains } from './known-drains.js';
+import { jobKey, type KnownAllocation, type KnownDrains, knownAllocation } from './known-drains.js';
 
 /** The maximum number of marked allocations and completed drains in one write. */
 const writtenAtOnce = 8;

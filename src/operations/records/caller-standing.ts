@@ -1,13 +1,12 @@
 import type { ResultAsync } from 'neverthrow';
 import { policies } from '../../access/policy-record.js';
-import type { Principal } from '../../access/principal.js';
+import type { Principal, Workload } from '../../access/principal.js';
 import { roles } from '../../access/role-record.js';
-import { nobodysPrincipal, tokenPrincipal } from '../../access/token-principal.js';
+import { nobodysPrincipal, type Rulebook, tokenPrincipal, workloadPrincipal } from '../../access/token-principal.js';
 import { isExpired, type StoredToken, tokens } from '../../access/tokens.js';
-import type { ReadView, StorageError } from '../../ports/storage.js';
+import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { callerWithin, isOfTokenStore, presentedSecret, rememberPresented } from './presented-secret.js';
-import { rulebookOf, tokenRowOf } from './token-rows.js';
+import { callerWithin, isOfTokenStore, presentedSecret, rememberPresented, secretHash } from './presented-secret.js';
 
 /** Index of the newest write to the tables that rights come from. */
 export function rightsIndex(view: ReadView): number {
@@ -71,4 +70,30 @@ export function standingOf(context: EngineContext, caller: Principal): (view: Re
     }
     return stands && !isOver(token, context);
   };
+}
+
+/** The token with this secret, expired ones included. */
+export function tokenRowOf(view: ReadView, secret: string): Row<StoredToken> | undefined {
+  return tokenRowByHash(view, secretHash(secret));
+}
+
+function tokenRowByHash(view: ReadView, hash: string): Row<StoredToken> | undefined {
+  return view.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0];
+}
+
+/** The policies and roles of the store. */
+export function rulebookOf(view: ReadView): Rulebook {
+  return {
+    policy: (name) => view.get(policies, [name])?.record,
+    role: (id) => view.get(roles, [id])?.record,
+  };
+}
+
+/** The principal of a task, by the policies of one view. */
+export function readWorkload(view: ReadView, workload: Workload): Principal {
+  const { namespace, jobId } = workload;
+  const candidates = ['', jobId].flatMap((job) =>
+    view.list(policies, { index: 'by_job', prefix: [namespace, job] }).map(({ record }) => record),
+  );
+  return workloadPrincipal(workload, candidates);
 }

@@ -8,7 +8,7 @@ import { type Secrets, secretsSentTo, withoutSecrets } from '../../notifications
 import type { ReadView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { secretHash } from './secret-hash.js';
+import { secretHash } from './presented-secret.js';
 import { decryptOptions, decryptSecret } from './stored-secrets.js';
 
 /** What is needed to know the secrets of a store. */

@@ -29,3 +29,8 @@ export function callerWithin(caller: Principal, traceparent: string): Principal 
   if (found !== undefined) presented.set(traced, found);
   return traced;
 }
+
+/** The stored form of a token's secret: its SHA-256 in lower-case hex. Secrets are random, so no salt or stretching is needed. */
+export function secretHash(secret: string): string {
+  return process.getBuiltinModule('node:crypto').createHash('sha256').update(secret).digest('hex');
+}

@@ -4,6 +4,7 @@ import { deliveryIdOf, eventIdOf } from '../../notifications/delivery/delivery-i
 import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
 import type { Conflict } from '../../notifications/errors.js';
 import {
+  contradicts,
   events,
   firstSequenceOf,
   type NotificationEvent,
@@ -11,7 +12,6 @@ import {
   type StoredEvent,
   sequencesPerIndex,
 } from '../../notifications/events/event.js';
-import { contradicts } from '../../notifications/events/event-content.js';
 import { spellingOf } from '../../notifications/events/trigger.js';
 import { type Explanation, explain, matchConfigurations } from '../../notifications/explain.js';
 import { afterArrival, queues } from '../../notifications/queue/queue-record.js';

@@ -12,6 +12,7 @@ import {
 } from '../../agent/link/node-shapes.js';
 import type { TaskVariablesQuery } from '../../agent/link/task-variables.js';
 import type { agentCalls } from '../../api/calls/agent-calls.js';
+import type { nodeCalls } from '../../api/calls/scheduling-calls.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
 import { type NodeNotFound, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
@@ -19,9 +20,10 @@ import { second } from '../../shared/duration.js';
 import { authoriseNode } from '../authorise.js';
 import type { Bindings } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { secretHash } from '../records/secret-hash.js';
+import { secretHash } from '../records/presented-secret.js';
 import { listNodeWork } from './list-node-work.js';
 import type { NodeClaimant } from './node-ownership.js';
+import { listNodes, readNode } from './read-nodes.js';
 import { readTaskVariables } from './read-task-variables.js';
 import { heartbeatNode, registerNode } from './register-node.js';
 import { reportAllocations } from './report-allocations.js';
@@ -100,3 +102,9 @@ function known<T, E extends { readonly type: string }>(
 function isUnknown(error: { readonly type: string }): error is UnknownNode {
   return error.type === 'node_not_found';
 }
+
+/** The operations of the calls of nodes. */
+export const nodeBindings: Bindings<typeof nodeCalls> = {
+  list: (context, caller, input, { waiting }) => listNodes(context, caller, { ...input, waiting }),
+  read: (context, caller, input, { waiting }) => readNode(context, caller, input, waiting),
+};

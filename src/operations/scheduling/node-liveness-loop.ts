@@ -4,8 +4,14 @@ import type { Job } from '../../jobs/document/job.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
-import { type Heartbeat, newSilenceWatch, observeHeartbeats, type SilenceWatch } from '../../scheduler/node-silence.js';
-import { silentStatus, type UnfinishedAllocation } from '../../scheduler/nodes/silent-status.js';
+import {
+  type Heartbeat,
+  newSilenceWatch,
+  observeHeartbeats,
+  type SilenceWatch,
+  silentStatus,
+  type UnfinishedAllocation,
+} from '../../scheduler/node-silence.js';
 import { lostAfter } from '../../scheduler/reconcile/disconnect.js';
 import { second } from '../../shared/duration.js';
 import { commit } from '../commit.js';

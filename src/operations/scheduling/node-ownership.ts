@@ -2,8 +2,8 @@ import { err, ok, type Result } from 'neverthrow';
 import type { NodeTaken } from '../../ports/agent-link.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Node } from '../../scheduler/node.js';
+import { isOutOfReach } from '../../scheduler/node-silence.js';
 import { isOwner, mayOwn, nodeOwners } from '../../scheduler/nodes/node-owner.js';
-import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** A process that registers a node. */

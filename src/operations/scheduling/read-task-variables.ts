@@ -19,9 +19,9 @@ import { type StoredVariable, variables } from '../../variables/variable.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
+import { readWorkload } from '../records/caller-standing.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { decryptItems } from '../records/variable-items.js';
-import { readWorkload } from '../records/workload-rules.js';
 import { isAgentOf } from './node-ownership.js';
 
 type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | StorageError;

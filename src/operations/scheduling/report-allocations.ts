@@ -9,8 +9,8 @@ import { withReportedHealth } from '../../scheduler/deployment/reported-health.j
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
+import { isOutOfReach } from '../../scheduler/node-silence.js';
 import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/reported-times.js';
-import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';

@@ -1,6 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
+import type { allocationServiceCalls, jobServiceCalls, serviceCalls } from '../../api/calls/service-calls.js';
 import type { FilterEvaluationError } from '../../filter/evaluation.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
@@ -10,9 +11,15 @@ import { compileFilter } from '../../queries/filters/index.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { type Page, type PageByToken, type RowFilter, readPage } from '../../queries/page.js';
 import { allocations } from '../../scheduler/allocation.js';
-import { chooseInstances, type ServiceNamespaceStub, serviceList } from '../../services/service-list.js';
-import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
+import {
+  chooseInstances,
+  type ServiceNamespaceStub,
+  type ServiceRegistration,
+  serviceList,
+  serviceRegistrations,
+} from '../../services/service-registration.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import type { Bindings } from '../binding.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
@@ -133,7 +140,7 @@ function choiceFrom(text: string): Result<{ count: number; key: string } | undef
 }
 
 /** The service instances of a job's allocations; undefined when the job does not exist. Needs `read-job`. */
-export function listJobServices(
+function listJobServices(
   context: EngineContext,
   caller: Principal,
   { namespace = 'default', jobId }: { readonly namespace?: string; readonly jobId: string },
@@ -154,7 +161,7 @@ export function listJobServices(
 }
 
 /** The service instances of one allocation; undefined when the allocation does not exist. Needs `read-job`. */
-export function listAllocationServices(
+function listAllocationServices(
   context: EngineContext,
   caller: Principal,
   input: { readonly allocationId: string },
@@ -198,7 +205,7 @@ interface RemoveServiceInput {
  * Removes one instance from the catalogue, until its allocation registers it again. Needs `submit-job` or
  * `delete-service-registration`.
  */
-export function removeService(
+function removeService(
   context: EngineContext,
   caller: Principal,
   { namespace = 'default', name, id }: RemoveServiceInput,
@@ -214,3 +221,20 @@ export function removeService(
     });
   }).map(({ index }) => ({ index }));
 }
+
+/** The operations of the service catalogue. */
+export const serviceBindings: Bindings<typeof serviceCalls> = {
+  list: (context, caller, input, { waiting }) => listServices(context, caller, input, waiting),
+  read: (context, caller, input, { waiting }) => readService(context, caller, input, waiting),
+  remove: (context, caller, input) => removeService(context, caller, input),
+};
+
+export const jobServiceBindings: Bindings<typeof jobServiceCalls> = {
+  services: (context, caller, { id, ...input }, { waiting }) =>
+    listJobServices(context, caller, { ...input, jobId: id }, waiting),
+};
+
+export const allocationServiceBindings: Bindings<typeof allocationServiceCalls> = {
+  services: (context, caller, { id }, { waiting }) =>
+    listAllocationServices(context, caller, { allocationId: id }, waiting),
+};

@@ -2,9 +2,7 @@ import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
 import { allowsArea } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { PermissionDenied } from '../authorise.js';
-import type { EngineContext } from '../context/engine-context.js';
-import { onlyNode } from '../context/only-node.js';
-import { datacenter, ownAddress } from '../context/own-address.js';
+import { datacenter, type EngineContext, onlyNode, ownAddress } from '../context/engine-context.js';
 
 /** A server as other servers see it. */
 interface AgentMember {

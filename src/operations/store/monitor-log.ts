@@ -7,9 +7,8 @@ import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { nodes } from '../../scheduler/node.js';
 import type { PermissionDenied } from '../authorise.js';
-import type { EngineContext } from '../context/engine-context.js';
+import { type EngineContext, ownAddress } from '../context/engine-context.js';
 import { type LogEntry, type LogLevel, logLevels } from '../context/log-feed.js';
-import { ownAddress } from '../context/own-address.js';
 import { whileAllowed } from '../records/while-allowed.js';
 import { memberOf } from './describe-agent.js';
 

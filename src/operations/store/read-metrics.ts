@@ -2,8 +2,13 @@ import type { ResultAsync } from 'neverthrow';
 import { allowsArea } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { runs, type StoredRun } from '../../functions/run.js';
-import { functionLabels } from '../../metrics/function-labels.js';
-import { instruments, type Measured, type MetricFamily, type MetricName } from '../../metrics/instruments.js';
+import {
+  functionLabels,
+  instruments,
+  type Measured,
+  type MetricFamily,
+  type MetricName,
+} from '../../metrics/instruments.js';
 import { prometheusText } from '../../metrics/prometheus-text.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';

@@ -1,8 +1,7 @@
 import { okAsync, ResultAsync } from 'neverthrow';
 import type { Health, systemCalls } from '../../api/calls/system-calls.js';
 import type { Bindings } from '../binding.js';
-import type { EngineContext } from '../context/engine-context.js';
-import { ownAddress } from '../context/own-address.js';
+import { type EngineContext, ownAddress } from '../context/engine-context.js';
 import { describeAgent, listMembers, listServers, readRaftConfiguration } from './describe-agent.js';
 import { monitorLog } from './monitor-log.js';
 import { readMetrics } from './read-metrics.js';

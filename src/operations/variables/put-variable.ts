@@ -4,8 +4,13 @@ import type { Principal } from '../../access/principal.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { itemsFault, pathFault } from '../../variables/check-variable.js';
-import { type DecidedLock, decideVariable, type VariableWish } from '../../variables/decide-variable.js';
+import {
+  type DecidedLock,
+  decideVariable,
+  itemsFault,
+  pathFault,
+  type VariableWish,
+} from '../../variables/decide-variable.js';
 import type { InvalidVariable, ItemsMissing } from '../../variables/errors.js';
 import { termsFault } from '../../variables/lock.js';
 import { type StoredText, type StoredVariable, type VariableItems, variables } from '../../variables/variable.js';

@@ -1,7 +1,6 @@
 import { flag, integer, listOf, mapOf, nullable, struct, text, time, unsigned } from '../../filter/schema.js';
 import { jobSchema } from './job-schema.js';
-import { metricSchema } from './metric-schema.js';
-import { allocatedResources, networkStatus, resourceSum } from './resources-schema.js';
+import { allocatedResources, metricSchema, networkStatus, resourceSum } from './resources-schema.js';
 
 const taskEvent = struct({
   Type: text,

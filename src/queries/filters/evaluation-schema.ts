@@ -1,5 +1,5 @@
 import { flag, integer, listOf, mapOf, nullable, struct, text, time, unsigned } from '../../filter/schema.js';
-import { metricSchema } from './metric-schema.js';
+import { metricSchema } from './resources-schema.js';
 
 const desiredUpdates = struct({
   Ignore: unsigned,

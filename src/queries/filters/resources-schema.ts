@@ -1,4 +1,4 @@
-import { flag, integer, listOf, mapOf, nullable, struct, text, unsigned } from '../../filter/schema.js';
+import { flag, float, integer, listOf, mapOf, nullable, struct, text, unsigned } from '../../filter/schema.js';
 
 const dns = struct({ Servers: listOf(text), Searches: listOf(text), Options: listOf(text) });
 
@@ -52,4 +52,24 @@ export const resourceSum = struct({
   Devices: listOf(struct({ Name: text, Count: unsigned })),
   NUMA: nullable(struct({ Affinity: text, Devices: listOf(text) })),
   SecretsMB: integer,
+});
+
+/** Why nodes were chosen or rejected. */
+export const metricSchema = struct({
+  NodesEvaluated: integer,
+  NodesFiltered: integer,
+  NodesInPool: integer,
+  NodePool: text,
+  NodesAvailable: mapOf(integer),
+  ClassFiltered: mapOf(integer),
+  ConstraintFiltered: mapOf(integer),
+  NodesExhausted: integer,
+  ClassExhausted: mapOf(integer),
+  DimensionExhausted: mapOf(integer),
+  QuotaExhausted: listOf(text),
+  ResourcesExhausted: mapOf(struct({ CPU: integer, MemoryMB: integer, MemoryMaxMB: integer, DiskMB: integer })),
+  Scores: mapOf(float),
+  ScoreMetaData: listOf(struct({ NodeID: text, Scores: mapOf(float), NormScore: float })),
+  AllocationTime: integer,
+  CoalescedFailures: integer,
 });

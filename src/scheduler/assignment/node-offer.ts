@@ -7,7 +7,7 @@ import type {
   AllocatedTaskResources,
 } from '../allocated-resources.js';
 import { type Capacity, capacityOf } from '../cluster/capacity.js';
-import type { NodeState } from '../cluster/cluster-node.js';
+import type { NodeState } from '../cluster/cluster.js';
 import type { GroupRequirements, TaskRequest } from '../feasibility/requirements.js';
 import type { Node } from '../node.js';
 import { assignDevices } from './assign-devices.js';

@@ -3,9 +3,14 @@ import { errorsText } from '../../jobs/validation/problem-texts.js';
 import { type Instant, isoFromInstant, unixNanosFromInstant, type WriteStamp } from '../../shared/instant.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { withAllocation } from './count-allocations.js';
-import { type Deployment, type DeploymentState, type DeploymentStatus, isActiveDeployment } from './deployment.js';
+import {
+  type Deployment,
+  type DeploymentState,
+  type DeploymentStatus,
+  deploymentDescriptions,
+  isActiveDeployment,
+} from './deployment.js';
 import type { DeploymentError } from './deployment-errors.js';
-import { deploymentDescriptions } from './descriptions.js';
 
 /** The records that an action changed. Complete, not partial. */
 export interface DeploymentChange {

@@ -14,9 +14,14 @@ import {
   setAllocationHealth,
   whenActive,
 } from './actions.js';
-import { type Deployment, type DeploymentState, isActiveDeployment } from './deployment.js';
+import {
+  type Deployment,
+  type DeploymentState,
+  deploymentDescriptions,
+  isActiveDeployment,
+  rollbackDescriptions,
+} from './deployment.js';
 import type { DeploymentError } from './deployment-errors.js';
-import { deploymentDescriptions, rollbackDescriptions } from './descriptions.js';
 
 /** An event of a deployment. */
 export type DeploymentEvent =

@@ -9,10 +9,8 @@ import { JobNodes } from '../plan/job-nodes.js';
 import { nodeScore } from '../ranking/final-score.js';
 import { JobProposal } from '../ranking/job-proposal.js';
 import { defaultSchedulerConfiguration, type SchedulerConfiguration } from '../scheduler-configuration.js';
-import { kindObstacles } from './kind-obstacles.js';
-import { nodeObstacles } from './node-obstacles.js';
 import type { PlacementObstacle } from './obstacle.js';
-import { roomObstacles } from './room-obstacles.js';
+import { kindObstacles, nodeObstacles, roomObstacles } from './obstacles.js';
 
 /** Context besides the job and the nodes. */
 export interface ExplainOptions {

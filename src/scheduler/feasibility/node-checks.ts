@@ -5,8 +5,7 @@ import { type TaskNeed, unmetNeeds } from '../../jobs/task-needs.js';
 import { parseBoolean } from '../../shared/values.js';
 import { addressesOf, defaultHostNetwork } from '../cluster/host-ports.js';
 import { type Node, provisionOf } from '../node.js';
-import { checkConstraint } from './constraint-operators.js';
-import { resolveTarget } from './constraint-targets.js';
+import { checkConstraint, resolveTarget } from './constraint-operators.js';
 import { hasDevices } from './device-match.js';
 import type { GroupRequirements } from './requirements.js';
 

@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { Constraint } from '../../jobs/document/placement.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
-import type { NodeState } from '../cluster/cluster-node.js';
+import type { NodeState } from '../cluster/cluster.js';
 import type { NodeClass } from '../cluster/node-class.js';
 import { constraintReason, groupReason, volumeReason } from './node-checks.js';
 import type { GroupRequirements } from './requirements.js';

@@ -8,7 +8,7 @@ import { drawFrom } from '../assignment/draw.js';
 import { offerOf } from '../assignment/node-offer.js';
 import { type AllocationUse, useOf } from '../cluster/allocation-use.js';
 import { isReadyNode } from '../node.js';
-import type { Preemptor } from '../preemption/preemptor.js';
+import type { Preemptor } from '../preemption/find-victims.js';
 import type { GroupRanking, RankedNode } from '../ranking/group-ranking.js';
 import type { JobProposal } from '../ranking/job-proposal.js';
 import { descriptions, type Intents, type PlaceIntent, type ReplaceIntent } from '../reconcile/intents.js';

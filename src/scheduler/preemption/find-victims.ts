@@ -1,14 +1,16 @@
 import type { NetworkResource } from '../../jobs/document/network.js';
+import type { RequestedDevice } from '../../jobs/document/resources.js';
+import { freeInstances } from '../assignment/assign-devices.js';
 import { drawFrom } from '../assignment/draw.js';
 import { lackingDimension, type NodeOffer, offerOf } from '../assignment/node-offer.js';
 import type { AllocationUse } from '../cluster/allocation-use.js';
-import { ClusterNode, type NodeState } from '../cluster/cluster-node.js';
+import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
+import { ClusterNode, type NodeState } from '../cluster/cluster.js';
 import { addressesOf } from '../cluster/host-ports.js';
+import { suits } from '../feasibility/device-match.js';
 import { hostNetworkOf } from '../feasibility/node-checks.js';
-import type { GroupRequirements } from '../feasibility/requirements.js';
-import type { Preemptor } from './preemptor.js';
-import { victimsForDevices } from './victims-for-devices.js';
-import { victimsForRoom } from './victims-for-room.js';
+import type { GroupRequirements, TaskRequest } from '../feasibility/requirements.js';
+import type { NodeDeviceGroup } from '../node.js';
 
 /** Only allocations whose priority is lower by at least this much are preempted. */
 const smallestGap = 10;
@@ -93,4 +95,157 @@ function holdersOf(
     holders.push(holder);
   }
   return holders;
+}
+
+/** Users of devices whose instances are requested; undefined when preempting all of them would not be enough. */
+function victimsForDevices(
+  requests: readonly TaskRequest<RequestedDevice>[],
+  state: NodeState,
+  candidates: readonly AllocationUse[],
+): readonly AllocationUse[] | undefined {
+  const victims = new Set<AllocationUse>();
+  for (const { request } of requests) {
+    const chosen = cheapest(request, state, candidates);
+    if (chosen === undefined) return undefined;
+    for (const use of chosen) victims.add(use);
+  }
+  return [...victims];
+}
+
+/** Among the suitable device groups, the one whose users have the lowest total priority. */
+function cheapest(
+  request: RequestedDevice,
+  { node, devices }: NodeState,
+  candidates: readonly AllocationUse[],
+): readonly AllocationUse[] | undefined {
+  let best: { readonly users: readonly AllocationUse[]; readonly priorities: number } | undefined;
+  for (const device of node.NodeResources.Devices ?? []) {
+    if (!suits(request, device)) continue;
+    const free = freeInstances(device, devices).length;
+    if (free >= request.Count) return [];
+    const users = usersToGo(device, request.Count - free, candidates);
+    if (users === undefined) continue;
+    const priorities = users.reduce((sum, use) => sum + use.priority, 0);
+    if (best === undefined || priorities < best.priorities) best = { users, priorities };
+  }
+  return best?.users;
+}
+
+/** The users of lowest priority that hold `missing` instances of a device; one that holds many is preferred to several that hold few. */
+function usersToGo(
+  device: NodeDeviceGroup,
+  missing: number,
+  candidates: readonly AllocationUse[],
+): readonly AllocationUse[] | undefined {
+  const users: AllocationUse[] = [];
+  let held = 0;
+  for (const use of byPriority(candidates).flat()) {
+    const instances = instancesOf(use, device);
+    if (instances === 0) continue;
+    users.push(use);
+    held += instances;
+    if (held >= missing) break;
+  }
+  if (held < missing) return undefined;
+  users.sort((left, right) => instancesOf(right, device) - instancesOf(left, device));
+  let kept = 0;
+  return users.filter((use) => {
+    if (kept >= missing) return false;
+    kept += instancesOf(use, device);
+    return true;
+  });
+}
+
+function instancesOf(use: AllocationUse, { Vendor, Type, Name }: NodeDeviceGroup): number {
+  return use.devices
+    .filter((device) => device.Vendor === Vendor && device.Type === Type && device.Name === Name)
+    .reduce((sum, device) => sum + device.DeviceIDs.length, 0);
+}
+
+/** The job that needs room, and what its evaluation has preempted so far. */
+export interface Preemptor {
+  readonly wanted: GroupRequirements;
+  /** Number of already preempted allocations of the same group as this one. */
+  readonly preemptedLike: (use: AllocationUse) => number;
+}
+
+/** Added to the distance for each allocation of a group above its migrate limit. */
+const penaltyBeyondParallel = 50;
+
+/**
+ * Allocations that make room for `asked`: the lowest priority first, within one priority the one closest in size to the
+ * missing amount. Allocations that turn out to be unnecessary are kept. Undefined when all of them together are not enough.
+ */
+function victimsForRoom(
+  preemptor: Preemptor,
+  { capacity, used }: NodeState,
+  asked: Capacity,
+  candidates: readonly AllocationUse[],
+): readonly AllocationUse[] | undefined {
+  const free = subtractCapacity(capacity, used);
+  const chosen: AllocationUse[] = [];
+  let room = free;
+  let needed = asked;
+  for (const level of byPriority(candidates)) {
+    while (level.length > 0 && !covers(room, asked)) {
+      const next = takeClosest(preemptor, level, needed);
+      chosen.push(next);
+      room = addCapacity(room, next);
+      needed = subtractCapacity(needed, next);
+    }
+  }
+  return covers(room, asked) ? neededOf(chosen, free, asked) : undefined;
+}
+
+/** Those whose size differs most from the request first, until enough is free. */
+function neededOf(chosen: readonly AllocationUse[], free: Capacity, asked: Capacity): AllocationUse[] {
+  const farthest = [...chosen].sort((left, right) => distance(asked, right) - distance(asked, left));
+  const needed: AllocationUse[] = [];
+  let room = free;
+  for (const use of farthest) {
+    needed.push(use);
+    room = addCapacity(room, use);
+    if (covers(room, asked)) break;
+  }
+  return needed;
+}
+
+/** Lists of equal priority, lowest first; within one, ordered by ID. */
+function byPriority(uses: readonly AllocationUse[]): AllocationUse[][] {
+  const levels = new Map<number, AllocationUse[]>();
+  for (const use of uses) {
+    const level = levels.get(use.priority);
+    if (level === undefined) levels.set(use.priority, [use]);
+    else level.push(use);
+  }
+  const sorted = [...levels.entries()].sort(([left], [right]) => left - right).map(([, level]) => level);
+  for (const level of sorted) level.sort((left, right) => (left.id < right.id ? -1 : 1));
+  return sorted;
+}
+
+function takeClosest(preemptor: Preemptor, level: AllocationUse[], needed: Capacity): AllocationUse {
+  let best = 0;
+  let least = Number.POSITIVE_INFINITY;
+  for (const [at, use] of level.entries()) {
+    const far = distance(needed, use) + parallelPenalty(use, preemptor.preemptedLike(use));
+    if (far < least) {
+      best = at;
+      least = far;
+    }
+  }
+  return level.splice(best, 1)[0] as AllocationUse;
+}
+
+function parallelPenalty({ parallel }: AllocationUse, preempted: number): number {
+  return parallel > 0 && preempted >= parallel ? (preempted + 1 - parallel) * penaltyBeyondParallel : 0;
+}
+
+/** Distance in size; each dimension is relative to the requested amount. */
+function distance(asked: Capacity, use: Capacity): number {
+  const part = (of: keyof Capacity): number => (asked[of] > 0 ? (asked[of] - use[of]) / asked[of] : 0);
+  return Math.hypot(part('memory'), part('cpu'), part('disk'));
+}
+
+function covers(room: Capacity, asked: Capacity): boolean {
+  return room.cpu >= asked.cpu && room.memory >= asked.memory && room.disk >= asked.disk;
 }

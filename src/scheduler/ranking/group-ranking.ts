@@ -1,12 +1,10 @@
 import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
 import { knownClassReason } from '../feasibility/verdicts.js';
-import { findVictims, type Preemption } from '../preemption/find-victims.js';
-import type { Preemptor } from '../preemption/preemptor.js';
-import type { Assessment, NodeAssessor, RankingContext } from './assess-node.js';
+import { findVictims, type Preemption, type Preemptor } from '../preemption/find-victims.js';
+import { type Assessment, type NodeAssessor, preemptionScore, type RankingContext } from './assess-node.js';
 import { CandidateOrder } from './candidate-order.js';
 import { type ExtraScores, nodeScore } from './final-score.js';
 import { type NodeCensus, NodeTally } from './node-tally.js';
-import { preemptionScore } from './scores.js';
 import type { SpreadScore } from './spread-score.js';
 
 /** The number of nodes whose scores a metric lists. */

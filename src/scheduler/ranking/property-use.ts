@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster/cluster.js';
-import { resolveTarget } from '../feasibility/constraint-targets.js';
+import { resolveTarget } from '../feasibility/constraint-operators.js';
 
 /** How many allocations of a job, or of one of its groups, run on nodes with each value of an attribute. */
 export class PropertyUse {

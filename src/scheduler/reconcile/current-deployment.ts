@@ -1,5 +1,4 @@
-import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
-import { deploymentDescriptions } from '../deployment/descriptions.js';
+import { type Deployment, deploymentDescriptions, isActiveDeployment } from '../deployment/deployment.js';
 import type { DeploymentUpdate, Intents } from './intents.js';
 import type { JobSituation } from './situation.js';
 

@@ -1,9 +1,9 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import type { GroupRequest } from './group-request.js';
-import type { GroupSets } from './group-sets.js';
 import { descriptions, type Intents, type PlaceIntent } from './intents.js';
 import type { NameIndex } from './names.js';
+import type { GroupSets } from './situation.js';
 
 /** Replacements first, each under the name of its previous allocation, then the missing number of new ones. */
 export function wantedPlacements(

@@ -1,9 +1,11 @@
+import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import type { Steps } from '../steps.js';
 import { placeCanaries, settleCanaries, wantsCanaries } from './canaries.js';
 import { classesInSteps } from './classify.js';
-import { settleDisconnecting } from './disconnecting.js';
-import { lostLater, planLaterReschedules, planLostLater } from './follow-ups.js';
+import type { DeploymentStanding } from './current-deployment.js';
+import { lostAfter } from './disconnect.js';
+import { lostLater, planLaterReschedules, planLostLater, planTimeouts } from './follow-ups.js';
 import {
   type GroupDeployment,
   groupDeploymentOf,
@@ -12,13 +14,12 @@ import {
   joinDeployment,
 } from './group-deployment.js';
 import type { GroupRequest } from './group-request.js';
-import { type GroupSets, withoutFrom } from './group-sets.js';
-import { descriptions, without } from './intents.js';
+import { descriptions, type Intents, without } from './intents.js';
 import { byIndex, NameIndex } from './names.js';
 import { placeAll, placeReplacements, wantedPlacements } from './placements.js';
 import { settleReconnecting } from './reconnect.js';
-import { type LaterReschedule, reschedulesInSteps } from './reschedule-filter.js';
-import { isOlder } from './situation.js';
+import { filterReschedules, type LaterReschedule, reschedulesInSteps } from './reschedule-filter.js';
+import { type GroupSets, isOlder, type JobSituation, withoutFrom } from './situation.js';
 import { stopSurplus } from './stop-surplus.js';
 import { type SplitUpdates, splitUpdates } from './updates.js';
 
@@ -260,4 +261,41 @@ function isHealthy({ standing, group }: GroupRequest): boolean {
   if (state === undefined) return true;
   const enough = state.HealthyAllocs >= Math.max(state.DesiredTotal, state.DesiredCanaries);
   return enough && (state.DesiredCanaries === 0 || state.Promoted);
+}
+
+/**
+ * Marks allocations on disconnected nodes as unknown, schedules the evaluation that gives them up, and has them
+ * replaced by the reschedule policy.
+ */
+function settleDisconnecting(
+  sets: GroupSets,
+  {
+    situation,
+    standing,
+    intents,
+    group,
+  }: {
+    readonly situation: JobSituation;
+    readonly standing: DeploymentStanding;
+    readonly intents: Intents;
+    readonly group: TaskGroup;
+  },
+): { readonly sets: GroupSets; readonly later: readonly LaterReschedule[] } {
+  const { disconnecting } = sets;
+  const desired = intents.desired(group.Name);
+  desired.Disconnect += disconnecting.length;
+  const verdicts = filterReschedules(disconnecting, situation, standing.current, true);
+  const timeouts = lostAfter(group) === 0 ? new Map<string, string>() : planTimeouts(disconnecting, situation, intents);
+  for (const allocation of disconnecting) {
+    intents.unknown.push({ allocation, followupEvalId: timeouts.get(allocation.ID) });
+  }
+  desired.RescheduleNow += verdicts.now.length;
+  return {
+    sets: {
+      ...sets,
+      untainted: [...sets.untainted, ...verdicts.kept],
+      replacedNow: [...sets.replacedNow, ...verdicts.now],
+    },
+    later: verdicts.later,
+  };
 }

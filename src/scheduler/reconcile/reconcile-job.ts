@@ -1,9 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
-import type { Deployment } from '../deployment/deployment.js';
-import { isActiveDeployment } from '../deployment/deployment.js';
-import { deploymentDescriptions } from '../deployment/descriptions.js';
+import { type Deployment, deploymentDescriptions, isActiveDeployment } from '../deployment/deployment.js';
 import type { Steps } from '../steps.js';
 import { classesInSteps } from './classify.js';
 import { standingOf } from './current-deployment.js';

@@ -1,4 +1,4 @@
-import { equalValues } from '../../jobs/document/equal-values.js';
+import { equalValues } from '../../jobs/document/document-values.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { NetworkResource, Port } from '../../jobs/document/network.js';
 import type { ConsulBlock } from '../../jobs/document/policies.js';

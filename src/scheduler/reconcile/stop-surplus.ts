@@ -1,7 +1,7 @@
 import type { Allocation } from '../allocation.js';
-import type { GroupSets } from './group-sets.js';
 import { descriptions, type Intents, without } from './intents.js';
 import { byIndex, NameIndex } from './names.js';
+import type { GroupSets } from './situation.js';
 
 interface SurplusRequest {
   readonly jobId: string;

@@ -1,8 +1,7 @@
 import { parseBoolean, parseFloat64, parseInt64 } from '../../shared/values.js';
 import { isWhole64 } from '../numbers.js';
 import { kindOf, textOf, type Value } from '../values.js';
-import { ofTexts, quotedStart } from './arguments.js';
-import { type Call, exactly, type TemplateFunction } from './template-function.js';
+import { type Call, exactly, ofTexts, quotedStart, type TemplateFunction } from './template-function.js';
 
 /** Arithmetic. A pipe passes its value as the last argument: `5 | subtract 2` is 3. */
 export const arithmeticFunctions: Readonly<Record<string, TemplateFunction>> = {

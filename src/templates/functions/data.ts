@@ -1,8 +1,7 @@
 import { wellFormed } from '../../shared/values.js';
-import { MAX_DEPTH } from '../limits.js';
+import { MAX_DEPTH } from '../template-fault.js';
 import { isItem, isList, isMap, isMetadata, kindOf, namesOf, textOf, type Value } from '../values.js';
-import { made, ofTexts, smallFrom, textsFrom } from './arguments.js';
-import { type Call, exactly, type TemplateFunction } from './template-function.js';
+import { type Call, exactly, made, ofTexts, smallFrom, type TemplateFunction, textsFrom } from './template-function.js';
 
 /** Lists, maps and JSON. */
 export const dataFunctions: Readonly<Record<string, TemplateFunction>> = {

@@ -1,8 +1,15 @@
 import { trimWhiteSpace } from '../../shared/values.js';
 import type { Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
-import { ofTexts, quotedStart, textsFrom } from './arguments.js';
-import { type Call, exactly, type TemplateFunction, type VariableRead } from './template-function.js';
+import {
+  type Call,
+  exactly,
+  ofTexts,
+  quotedStart,
+  type TemplateFunction,
+  textsFrom,
+  type VariableRead,
+} from './template-function.js';
 
 /** The inputs of a task: its environment, its node, its meta, and the variables of the store. */
 export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {

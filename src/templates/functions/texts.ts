@@ -2,9 +2,17 @@ import { regularExpression } from '../../shared/regular-expression.js';
 import { madeOnce } from '../../shared/remembered.js';
 import { isBase64, lowerCase, trimWhiteSpace, upperCase, wellFormed } from '../../shared/values.js';
 import { isList, kindOf, type Value } from '../values.js';
-import { made, ofTexts, quotedStart, smallFrom, textsFrom } from './arguments.js';
 import { joined, shownAs } from './print.js';
-import { type Call, exactly, type TemplateFunction } from './template-function.js';
+import {
+  type Call,
+  exactly,
+  made,
+  ofTexts,
+  quotedStart,
+  smallFrom,
+  type TemplateFunction,
+  textsFrom,
+} from './template-function.js';
 
 /** String functions. The string itself is the last argument, so that they can be used in pipes. */
 export const textFunctions: Readonly<Record<string, TemplateFunction>> = {

@@ -6,7 +6,7 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
-import { HostMeter } from '../../../adapters/runner/commands/host-usage.js';
+import { HostMeter } from '../../../adapters/runner/commands/command-handler.js';
 import type { CommandOutput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { defineFunction } from '../../../src/functions/define-function.js';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { writeStream } from '../../../adapters/http-server/bridges/write-stream.js';
+import { writeStream } from '../../../adapters/http-server/bridges/node-listener.js';
 import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {

@@ -3,8 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { lookupTurns } from '../../../adapters/undici/lookup-turns.js';
-import { type NameResolverSettings, nameResolver } from '../../../adapters/undici/name-resolver.js';
+import { lookupTurns, type NameResolverSettings, nameResolver } from '../../../adapters/undici/name-resolver.js';
 import {
   candidatesFor,
   entriesFrom,

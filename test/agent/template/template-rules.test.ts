@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseEnvironment } from '../../../src/agent/template/environment-text.js';
-import { KnownVariables } from '../../../src/agent/template/known-variables.js';
-import { renderTemplates } from '../../../src/agent/template/render-templates.js';
+import { KnownVariables, renderTemplates } from '../../../src/agent/template/render-templates.js';
 import { templateChange } from '../../../src/agent/template/template-change.js';
 import { parseTemplate } from '../../../src/templates/index.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { byteLength } from '../../../src/jobs/validation/text-size.js';
+import { byteLength } from '../../../src/jobs/validation/problems.js';
 import {
   jobIdProblem,
   operationSuffixes,

@@ -15,7 +15,7 @@ import {
   saveToken,
   tokenAuthenticator,
 } from '../../../src/index.js';
-import { openBySecret, sealBySecret } from '../../../src/operations/access/sealed-by-secret.js';
+import { openBySecret, sealBySecret } from '../../../src/operations/access/tokens/one-time-token.js';
 import { minute } from '../../../src/shared/duration.js';
 
 const start = Date.parse('2030-01-01T00:00:00Z');

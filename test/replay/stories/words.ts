@@ -1,4 +1,4 @@
-import { deploymentDescriptions } from '../../../src/scheduler/deployment/descriptions.js';
+import { deploymentDescriptions } from '../../../src/scheduler/deployment/deployment.js';
 
 /** The recorded scheduler's words and ours that mean the same. */
 const sameMeaning: readonly (readonly [recorded: string, ours: string])[] = [

@@ -20,8 +20,11 @@ import {
   resumeDeployment,
 } from '../../../src/scheduler/deployment/actions.js';
 import { withAllocation } from '../../../src/scheduler/deployment/count-allocations.js';
-import { type Deployment, isActiveDeployment } from '../../../src/scheduler/deployment/deployment.js';
-import { deploymentDescriptions } from '../../../src/scheduler/deployment/descriptions.js';
+import {
+  type Deployment,
+  deploymentDescriptions,
+  isActiveDeployment,
+} from '../../../src/scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationTrigger, isTerminalEvaluation } from '../../../src/scheduler/evaluation.js';
 import type { Node } from '../../../src/scheduler/node.js';
 import type { NodePool } from '../../../src/scheduler/node-pool.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { RequestedDevice } from '../../../src/jobs/document/resources.js';
 import { assignDevices } from '../../../src/scheduler/assignment/assign-devices.js';
-import { deviceKey } from '../../../src/scheduler/cluster/cluster-node.js';
+import { deviceKey } from '../../../src/scheduler/cluster/cluster.js';
 import { hasDevices } from '../../../src/scheduler/feasibility/device-match.js';
 import type { NodeDeviceGroup } from '../../../src/scheduler/node.js';
 import { nodeFrom } from '../../support/nodes.js';

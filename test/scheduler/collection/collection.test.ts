@@ -3,10 +3,12 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import {
   collectableEvaluation,
+  collectableJob,
+  hasEnded,
   isCollectableAllocation,
-} from '../../../src/scheduler/collection/collectable-evaluation.js';
-import { collectableJob, hasEnded } from '../../../src/scheduler/collection/collectable-job.js';
-import { isCollectableDeployment, isCollectableNode } from '../../../src/scheduler/collection/collectable-records.js';
+  isCollectableDeployment,
+  isCollectableNode,
+} from '../../../src/scheduler/collection/collectable-records.js';
 import type { Deployment } from '../../../src/scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../src/scheduler/evaluation.js';
 import { hour, minute } from '../../../src/shared/duration.js';

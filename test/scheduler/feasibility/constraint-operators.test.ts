@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { checkConstraint } from '../../../src/scheduler/feasibility/constraint-operators.js';
-import { resolveTarget } from '../../../src/scheduler/feasibility/constraint-targets.js';
+import { checkConstraint, resolveTarget } from '../../../src/scheduler/feasibility/constraint-operators.js';
 import {
   checkDeviceConstraint,
   type DeviceSubject,

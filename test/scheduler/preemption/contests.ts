@@ -1,5 +1,5 @@
 import type { AllocationUse } from '../../../src/scheduler/cluster/allocation-use.js';
-import { ClusterNode } from '../../../src/scheduler/cluster/cluster-node.js';
+import { ClusterNode } from '../../../src/scheduler/cluster/cluster.js';
 import { requirementsOf } from '../../../src/scheduler/feasibility/requirements.js';
 import type { Node } from '../../../src/scheduler/node.js';
 import { findVictims } from '../../../src/scheduler/preemption/find-victims.js';

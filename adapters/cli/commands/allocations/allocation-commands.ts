@@ -3,8 +3,7 @@ import type { Allocation, AllocationListStub, TaskState } from '../../../../src/
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { inOneLine } from '../../output/cells.js';
 import { facts, short, tableOf } from '../../output/columns.js';
-import { allocationsText } from '../../output/tables.js';
-import { timeText } from '../../output/times.js';
+import { allocationsText, timeText } from '../../output/tables.js';
 import { usageText } from '../../output/usage.js';
 import { Stopped } from '../../stopped.js';
 import { existing, onlyMatch, queryPrefix } from '../find-record.js';

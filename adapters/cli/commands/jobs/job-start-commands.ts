@@ -3,7 +3,7 @@ import { orThrow } from '../../../../src/client/index.js';
 import type { Job, JobScaleStatus } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { tableOf } from '../../output/columns.js';
-import { timeText } from '../../output/times.js';
+import { timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { checkWaitFor, detachOrWait, followRegistration } from '../follow-write.js';

@@ -1,8 +1,8 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { command, type Invocation, type OptionValues } from '../../command-line/command.js';
-import { coloursFor } from '../../output/colours.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { placementFailures } from '../../output/placement-failures.js';
+import { coloursFor } from '../../output/terminal-text.js';
 import { serverAddress } from '../../server-address.js';
 import { Stopped } from '../../stopped.js';
 import { print } from '../print.js';

@@ -2,7 +2,7 @@ import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command, type Invocation, yesOrNo } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
-import { timeText } from '../../output/times.js';
+import { timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { withOutcomes } from '../jobs/outcomes.js';

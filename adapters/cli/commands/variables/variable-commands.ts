@@ -4,7 +4,7 @@ import type { VariableDocument, VariableStub } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { inJson } from '../../output/cells.js';
 import { facts, tableOf } from '../../output/columns.js';
-import { timeText } from '../../output/times.js';
+import { timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import type { DocumentFacts } from '../../variables/items-from.js';
 import { existing } from '../find-record.js';

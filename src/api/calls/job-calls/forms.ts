@@ -3,8 +3,7 @@ import type { Registered } from '../../../operations/jobs/index.js';
 import { inlinedMetadata, written } from '../../answers.js';
 import { region } from '../../call.js';
 import { eitherOf, inBody, judgedByOperation } from '../../inputs.js';
-import { jsonDocument, jsonName } from '../../json-codecs.js';
-import { namedSchema } from '../../json-schema.js';
+import { jsonDocument, jsonName, namedSchema } from '../../json-codecs.js';
 
 /** A job document from a caller. The operation refuses anything but an object. */
 export const jobDocument = judgedByOperation(

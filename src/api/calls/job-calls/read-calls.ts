@@ -10,7 +10,7 @@ import { type AnswerForm, type Indexed, list, nullable, row, rows, type StoredRo
 import { read } from '../../call.js';
 import { jobId } from '../../common-inputs.js';
 import { inQuery, required } from '../../inputs.js';
-import { namedSchema } from '../../json-schema.js';
+import { namedSchema } from '../../json-codecs.js';
 import { boolean, lenientBoolean, name, unsigned } from '../../text-codecs.js';
 
 export interface VersionRows {

@@ -2,14 +2,20 @@ import { err, ok } from 'neverthrow';
 import { convert } from '../../values/convert.js';
 import { valuesEqual } from '../../values/equal.js';
 import { countNumber, toSafeInteger } from '../../values/number.js';
+import { typeText } from '../../values/type-text.js';
 import { unifyTypes } from '../../values/unify.js';
-import type { HclValue } from '../../values/value.js';
-import { boolValue, dynamicType, itemsOf, numberType, numberValue, typeOf } from '../../values/value.js';
+import { boolValue, dynamicType, type HclValue, itemsOf, numberType, numberValue, typeOf } from '../../values/value.js';
 import { unificationWork } from '../../values/work.js';
 import { argumentAt, integerAt } from '../arguments.js';
-import type { CallResult, EagerFunction } from '../function.js';
-import { defineFunction, fail, nullableParameter, parameter, perElement } from '../function.js';
-import { described } from './described.js';
+import {
+  type CallResult,
+  defineFunction,
+  type EagerFunction,
+  fail,
+  nullableParameter,
+  parameter,
+  perElement,
+} from '../function.js';
 
 const any = (name: string) => parameter(name, dynamicType);
 
@@ -91,4 +97,13 @@ function coalesceList(args: readonly HclValue[]): CallResult {
 
 function present(value: HclValue | undefined, message: string): CallResult {
   return value === undefined ? fail(message) : ok(value);
+}
+
+/** The kind of a value in a message, with its article: `a string`, `an object`, `null`. */
+export function described(value: HclValue): string {
+  return value.kind === 'null' ? 'null' : article(typeText(value));
+}
+
+export function article(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }

@@ -1,8 +1,8 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
-import { compareCodePoints } from '../../values/code-points.js';
 import { convert } from '../../values/convert.js';
 import { valueKey } from '../../values/set-order.js';
+import { compareCodePoints } from '../../values/unicode.js';
 import { unifyTypes } from '../../values/unify.js';
 import type { HclType, HclValue } from '../../values/value.js';
 import {
@@ -20,7 +20,7 @@ import { itemKeysWork } from '../../values/work.js';
 import { argumentAt, integerAt, itemsAt } from '../arguments.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from '../function.js';
 import { defineFunction, fail, failArgument, overBudget, parameter, perElement } from '../function.js';
-import { described } from './described.js';
+import { described } from './collections.js';
 
 const any = (name: string) => parameter(name, dynamicType);
 const anyList = (name: string) => parameter(name, listOf(dynamicType));

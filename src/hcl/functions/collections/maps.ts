@@ -19,7 +19,7 @@ import { itemKeysWork } from '../../values/work.js';
 import { argumentAt, itemsAt, textAt } from '../arguments.js';
 import type { CallResult, EagerFunction } from '../function.js';
 import { defineFunction, fail, failArgument, nullableParameter, parameter, perElement } from '../function.js';
-import { article, described } from './described.js';
+import { article, described } from './collections.js';
 
 const any = (name: string) => parameter(name, dynamicType);
 

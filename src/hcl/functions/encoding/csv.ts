@@ -1,8 +1,7 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
 import type { Budget } from '../../evaluate/budget.js';
-import { compareCodePoints } from '../../values/code-points.js';
-import { normalizeText } from '../../values/normalize-text.js';
+import { compareCodePoints, normalizeText } from '../../values/unicode.js';
 import type { HclValue } from '../../values/value.js';
 import { listValue, objectOf, objectValue, stringType, stringValue } from '../../values/value.js';
 import { keyWork, normalizationWork } from '../../values/work.js';

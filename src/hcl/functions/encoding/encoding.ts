@@ -1,12 +1,13 @@
 import { ok } from 'neverthrow';
-import { wellFormed } from '../../../shared/values.js';
+import { isBase64, wellFormed } from '../../../shared/values.js';
 import { meteredJsonText } from '../../values/json-text.js';
-import type { HclValue } from '../../values/value.js';
-import { dynamicType, stringType, stringValue } from '../../values/value.js';
+import { dynamicType, type HclValue, stringType, stringValue } from '../../values/value.js';
 import { argumentAt, textAt } from '../arguments.js';
-import type { CallResult, EagerFunction, FunctionContext } from '../function.js';
 import {
+  type CallResult,
   defineFunction,
+  type EagerFunction,
+  type FunctionContext,
   fail,
   nullableParameter,
   overBudget,
@@ -14,8 +15,7 @@ import {
   perCharacter,
   perElement,
 } from '../function.js';
-import { holdsInfinity } from '../infinity.js';
-import { base64FromBytes, bytesFromBase64, bytesFromText, textFromBytes } from './bytes.js';
+import { holdsInfinity } from '../numbers.js';
 import { decodeCsv } from './csv.js';
 import { decodeJson } from './json-decode.js';
 import { decodeYaml } from './yaml-decode.js';
@@ -67,4 +67,28 @@ function encodeJson(args: readonly HclValue[], { budget }: FunctionContext): Cal
   if (holdsInfinity(value)) return fail('an infinite number has no JSON form');
   const text = meteredJsonText(value, budget);
   return text === undefined ? overBudget('jsonencode') : ok(stringValue(text));
+}
+
+/** UTF-8; halves of surrogate pairs become the replacement character. */
+export function bytesFromText(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** Decodes UTF-8, keeping a byte-order mark; undefined if the bytes are not UTF-8. */
+export function textFromBytes(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export function base64FromBytes(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+/** Standard alphabet with padding; line breaks are skipped. Undefined for anything else. */
+export function bytesFromBase64(text: string): Uint8Array | undefined {
+  const compact = text.replace(/[\r\n]/g, '');
+  return isBase64(compact) ? Buffer.from(compact, 'base64') : undefined;
 }

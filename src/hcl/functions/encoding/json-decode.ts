@@ -2,8 +2,8 @@ import { ok } from 'neverthrow';
 import { wellFormed } from '../../../shared/values.js';
 import type { Budget } from '../../evaluate/budget.js';
 import { typesEqual } from '../../values/equal.js';
-import { normalizeText } from '../../values/normalize-text.js';
 import { parseNumber } from '../../values/number.js';
+import { normalizeText } from '../../values/unicode.js';
 import type { HclValue } from '../../values/value.js';
 import {
   boolValue,

@@ -1,5 +1,5 @@
-import type { Meter } from '../../values/graphemes.js';
 import { jsonText } from '../../values/json-text.js';
+import type { Meter } from '../../values/unicode.js';
 import type { HclValue } from '../../values/value.js';
 import { entriesOf, itemsOf } from '../../values/value.js';
 

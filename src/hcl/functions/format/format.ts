@@ -4,10 +4,10 @@ import { cased, filled, formattedFloat, formattedInteger, signOf, type Verb } fr
 import type { Budget } from '../../evaluate/budget.js';
 import { type HclNumber, parts } from '../../values/big-float.js';
 import { convert } from '../../values/convert.js';
-import { clusterCount, clustersOf } from '../../values/graphemes.js';
 import { meteredJsonText, quotedText, quotingWork } from '../../values/json-text.js';
 import { toBigInt } from '../../values/number.js';
 import { digitsOf, shortestDigits } from '../../values/number-text.js';
+import { clusterCount, clustersOf } from '../../values/unicode.js';
 import type { HclType, HclValue } from '../../values/value.js';
 import {
   boolType,
@@ -23,7 +23,7 @@ import { textWork } from '../../values/work.js';
 import { argumentAt, textAt } from '../arguments.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from '../function.js';
 import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from '../function.js';
-import { holdsInfinity } from '../infinity.js';
+import { holdsInfinity } from '../numbers.js';
 
 const format = parameter('format', stringType);
 const formatted = nullableParameter('values', dynamicType);

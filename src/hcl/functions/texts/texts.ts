@@ -1,7 +1,7 @@
 import { err, ok } from 'neverthrow';
 import { lengthens, lowerCase, trimWhiteSpace, upperCase } from '../../../shared/values.js';
-import { clusterCount, clustersOf } from '../../values/graphemes.js';
 import { countNumber } from '../../values/number.js';
+import { clusterCount, clustersOf } from '../../values/unicode.js';
 import type { HclValue } from '../../values/value.js';
 import { listOf, listValue, numberType, numberValue, stringType, stringValue } from '../../values/value.js';
 import { integerAt, itemsAt, textAt } from '../arguments.js';

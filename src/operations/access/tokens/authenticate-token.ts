@@ -6,8 +6,8 @@ import { nobodysPrincipal, tokenPrincipal } from '../../../access/token-principa
 import { isExpired, type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { rulebookOf, tokenRowOf } from '../../records/caller-standing.js';
 import { rememberPresented } from '../../records/presented-secret.js';
-import { rulebookOf, tokenRowOf } from '../../records/token-rows.js';
 
 /** The principal of the token with this secret; undefined when it is unknown or expired. */
 export function authenticateToken(

@@ -12,7 +12,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import type { Waiting } from '../../waiting/blocking-query.js';
-import { tokenLookup } from './token-lookup.js';
+import { tokenLookup } from './read-token.js';
 
 /** Selects the tokens of `listTokenStubs`, and whether it waits for a change. */
 export interface ListTokenStubsInput extends ListRequest {

@@ -6,7 +6,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { secretHash } from '../../records/secret-hash.js';
+import { secretHash } from '../../records/presented-secret.js';
 import type { Transaction } from '../../write-transaction.js';
 import { contentHash } from '../content-hash.js';
 

@@ -1,7 +1,12 @@
 import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
 import { anonymousPrincipal, type Principal } from '../../../access/principal.js';
 import { roles } from '../../../access/role-record.js';
-import { anonymousDocument, type TokenDocument, tokenDocument } from '../../../access/token-document.js';
+import {
+  anonymousDocument,
+  type TokenDocument,
+  type TokenLookup,
+  tokenDocument,
+} from '../../../access/token-document.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import type { PermissionDenied } from '../../authorise.js';
@@ -10,8 +15,6 @@ import { presentedSecret } from '../../records/presented-secret.js';
 import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer } from '../../waiting/parked-queries.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
-import { shownSecret } from './shown-secret.js';
-import { tokenLookup } from './token-lookup.js';
 
 /** One token; undefined when there is none. Management callers read every token, others their own. */
 export function readToken(
@@ -55,4 +58,21 @@ function documentOf(
   presented: string | undefined,
 ): TokenDocument {
   return tokenDocument(row.record, shownSecret(context, row.record, presented), tokenLookup(view, row));
+}
+
+/**
+ * The secret of a token, for its holder or a management caller: the presented one, or the stored one,
+ * decrypted. Empty when the store has none or its key is missing.
+ */
+export function shownSecret(context: EngineContext, token: StoredToken, presented: string | undefined): string {
+  if (presented !== undefined) return presented;
+  const { sealedSecret } = token;
+  if (sealedSecret === undefined || context.cipher === undefined) return '';
+  return context.cipher.open(sealedSecret).unwrapOr('');
+}
+
+/** Data of the store in addition to a token's record: the indexes of its row, and roles by ID. */
+export function tokenLookup(view: ReadView, row: Pick<TokenLookup, 'createIndex' | 'modifyIndex'>): TokenLookup {
+  const { createIndex, modifyIndex } = row;
+  return { createIndex, modifyIndex, roleById: (id) => view.get(roles, [id])?.record };
 }

@@ -11,12 +11,11 @@ import type { Instant } from '../../../shared/instant.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { secretHash } from '../../records/secret-hash.js';
+import { secretHash } from '../../records/presented-secret.js';
 import type { Transaction } from '../../write-transaction.js';
 import { contentHash } from '../content-hash.js';
 import { invalidAccess } from '../invalid-access.js';
-import { shownSecret } from './shown-secret.js';
-import { tokenLookup } from './token-lookup.js';
+import { shownSecret, tokenLookup } from './read-token.js';
 
 /** The requested members of a token. */
 export interface SaveTokenInput {

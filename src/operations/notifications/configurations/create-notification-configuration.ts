@@ -23,9 +23,7 @@ import { encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
 import { findWorkspace } from '../find-resource.js';
 import { addQueue } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
-import { mailObstacle } from './mail-obstacle.js';
-import { refusedVerification } from './refused-verification.js';
-import { verifyDestination } from './verify-destination.js';
+import { mailObstacle, refusedVerification, verifyDestination } from './verify-destination.js';
 
 /** A configuration to create in a workspace. */
 export interface CreateConfigurationRequest {

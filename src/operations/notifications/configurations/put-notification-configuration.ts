@@ -13,12 +13,12 @@ import {
   createUnderNewName,
   type NameTaken,
 } from './create-notification-configuration.js';
-import { mailObstacle } from './mail-obstacle.js';
 import {
   contentsOf,
   type UpdateConfigurationError,
   updateNotificationConfiguration,
 } from './update-notification-configuration.js';
+import { mailObstacle } from './verify-destination.js';
 
 /** Errors of `putNotificationConfiguration`. */
 export type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;

@@ -31,10 +31,8 @@ import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration } from '../find-resource.js';
 import { cancelUnfinished, closeBreaker } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
-import { mailObstacle } from './mail-obstacle.js';
-import { refusedVerification } from './refused-verification.js';
 import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unreadable-secrets.js';
-import { openRetiredTokens, verifyDestination } from './verify-destination.js';
+import { mailObstacle, openRetiredTokens, refusedVerification, verifyDestination } from './verify-destination.js';
 
 /** The changes of a configuration. */
 export interface UpdateConfigurationRequest {

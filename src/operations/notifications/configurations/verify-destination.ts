@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { NotificationConfiguration, StoredResponse } from '../../../notifications/configurations/configuration.js';
 import type { ConfigurationContents } from '../../../notifications/configurations/decide-configuration.js';
-import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
+import { classifyAnswer, classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import { extraHeaders, type SecretOptions } from '../../../notifications/delivery/delivery-options.js';
 import { originOf, redactHeaders, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
 import type { VerificationFailed } from '../../../notifications/errors.js';
@@ -10,6 +10,7 @@ import { renderPayload } from '../../../notifications/payloads/render-payload.js
 import type { DeliveryRequest } from '../../../ports/http-delivery.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { decryptSecret, encryptSecret } from '../../records/stored-secrets.js';
+import { viewResponse } from './configuration-view.js';
 
 interface VerifiedDestination {
   readonly workspaceId: string;
@@ -153,4 +154,24 @@ function someOf(texts: readonly string[], separator: string): string {
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
+}
+
+/**
+ * Why e-mail configurations cannot be enabled; null when they can. With HCP Terraform's names they always can, as existing
+ * clients expect: their deliveries then fail with `mail_unavailable`, which the log shows.
+ */
+export function mailObstacle({ mailer, settings }: EngineContext): string | null {
+  if (mailer !== undefined || settings.notifications.names === 'upstream') return null;
+  return settings.notifications.hints.mailer;
+}
+
+/** The error for a response other than 2xx, with the response. */
+export function refusedVerification(context: EngineContext, url: string, response: StoredResponse): VerificationFailed {
+  const failure = classifyAnswer('generic', Number(response.code), response.body);
+  return {
+    type: 'verification_failed',
+    message: `The verification request to ${originOf(url)} was answered with status ${response.code}; a 2xx status is needed`,
+    cause: failure?.class ?? 'invalid_response',
+    response: viewResponse(context, response),
+  };
 }

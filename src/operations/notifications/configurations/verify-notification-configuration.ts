@@ -16,10 +16,9 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { findConfiguration } from '../find-resource.js';
 import { closeBreaker } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
-import { refusedVerification } from './refused-verification.js';
 import { fatesOf, verificationObstacle } from './unreadable-secrets.js';
 import { contentsOf } from './update-notification-configuration.js';
-import { openRetiredTokens, verifyDestination, verifyRecipients } from './verify-destination.js';
+import { openRetiredTokens, refusedVerification, verifyDestination, verifyRecipients } from './verify-destination.js';
 
 /** Why a destination is not verified. */
 export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;

@@ -6,7 +6,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { checkIdentifier, checkName } from '../identifier.js';
+import { checkIdentifier, checkName } from './put-workspace.js';
 
 /** Stores a user of the host, new or changed. Management only. */
 export function putUser(

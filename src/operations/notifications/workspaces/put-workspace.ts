@@ -4,11 +4,11 @@ import { configurations } from '../../../notifications/configurations/configurat
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { type ExecutionMode, executionModes, type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { StorageError } from '../../../ports/storage.js';
+import { hasLoneSurrogate } from '../../../shared/values.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { removeConfiguration } from '../configurations/delete-notification-configuration.js';
-import { checkIdentifier, checkName } from '../identifier.js';
 
 /** A complete workspace of the host: omitted members get their defaults, even if the workspace exists. */
 export interface WorkspaceInput {
@@ -102,4 +102,22 @@ function isPage(url: unknown): boolean {
   if (url === undefined || url === null) return true;
   if (typeof url !== 'string' || url.length > longestUrl || !URL.canParse(url)) return false;
   return ['http:', 'https:'].includes(new URL(url).protocol);
+}
+
+/** An ID chosen by the host must be valid in a URL path: not empty, without slashes, white space and lone surrogates. */
+export function checkIdentifier(id: unknown, faults: FieldFault[]): void {
+  if (typeof id === 'string' && /^[^\s/]{1,128}$/.test(id) && !hasLoneSurrogate(id)) return;
+  faults.push({
+    pointer: '/data/id',
+    message: 'id must be 1 to 128 characters of valid Unicode, without slashes and white space',
+  });
+}
+
+/** A name chosen by the host: 1 to 255 characters, not only white space. Paths contain the names of organizations and workspaces. */
+export function checkName(value: unknown, name: string, faults: FieldFault[]): void {
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= 255 && !hasLoneSurrogate(value)) return;
+  faults.push({
+    pointer: `/data/attributes/${name}`,
+    message: `${name} must be a string of 1 to 255 characters of valid Unicode, not only white space`,
+  });
 }

@@ -10,7 +10,7 @@ import type { PlanPart } from '../../../scheduler/plan/plan-parts.js';
 import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../../../scheduler/snapshot.js';
 import { readJobRow } from '../jobs/job-rows.js';
-import { changedSince, wereRemoved } from './allocation-changes.js';
+import { changedSince, wereRemoved } from './known-cluster.js';
 
 /** The mutable inputs of a plan. */
 export interface PlanBasis {

@@ -2,8 +2,12 @@ import type { Job } from '../../../jobs/document/job.js';
 import type { TaskGroup } from '../../../jobs/document/task-group.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import type { Allocation } from '../../allocation.js';
-import { type Deployment, type DeploymentState, isActiveDeployment } from '../../deployment/deployment.js';
-import { deploymentDescriptions } from '../../deployment/descriptions.js';
+import {
+  type Deployment,
+  type DeploymentState,
+  deploymentDescriptions,
+  isActiveDeployment,
+} from '../../deployment/deployment.js';
 import {
   describedPromotion,
   type GroupDeployment,

@@ -3,7 +3,7 @@ import {
   type DeploymentView,
   deploymentFrame,
   deploymentNews,
-} from '../../../../adapters/cli/monitor/deployment-view.js';
+} from '../../../../adapters/cli/commands/scheduling/follow-deployment.js';
 import { type DrainView, drainFrame, drainNews } from '../../../../adapters/cli/monitor/drain-view.js';
 import type { AllocationListStub, Deployment } from '../../../../src/index.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { coloursFor } from '../../../../adapters/cli/output/colours.js';
 import { jobDiffText } from '../../../../adapters/cli/output/job-diff.js';
 import { placementFailures, placementFailuresInLine } from '../../../../adapters/cli/output/placement-failures.js';
+import { coloursFor } from '../../../../adapters/cli/output/terminal-text.js';
 import type { AllocationMetric, JobDiff } from '../../../../src/index.js';
 
 const metric = (more: Partial<AllocationMetric>): AllocationMetric => ({

@@ -5,9 +5,8 @@ import { type Block, type FieldSet, submittedFields } from '../../../../src/jobs
 import { jobBlock } from '../../../../src/jobs/document/fields/job-fields.js';
 import { scalingBlock } from '../../../../src/jobs/document/fields/policy-fields.js';
 import type { JobInput, TaskInput } from '../../../../src/jobs/document/input/index.js';
-import { blockText } from '../../../../src/jobs/specification/block-text.js';
 import { blockTexts, fieldText } from '../../../../src/jobs/specification/field-texts/index.js';
-import { renderJobInputTypes } from '../../../../src/jobs/specification/render-job-input.js';
+import { blockText, renderJobInputTypes } from '../../../../src/jobs/specification/render-job-input.js';
 
 const folder = 'src/jobs/document/input';
 
