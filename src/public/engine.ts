@@ -35,7 +35,6 @@ export {
 export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
 export {
   defaultSettings,
-  engineSettings,
   type Settings,
   type SettingsOverrides,
   settingChoices,
