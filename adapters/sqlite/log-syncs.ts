@@ -1,4 +1,4 @@
-import { close, fdatasync, fdatasyncSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs';
 import type { SqliteHandle } from './sqlite-handle.js';
 
 /** Makes commits survive a power failure, if SQLite does not do so within the commit. */
@@ -21,9 +21,11 @@ interface SyncTerms {
   readonly fewWrites: number;
   /** And if the last sync took at most this many milliseconds. */
   readonly fastSync: number;
+  /** Also when the thread pool has not synced within this many milliseconds: the host may have filled it with work that hangs. */
+  readonly longestInPool: number;
 }
 
-const usualTerms: SyncTerms = { fewWrites: 4, fastSync: 1 };
+const usualTerms: SyncTerms = { fewWrites: 4, fastSync: 1, longestInPool: 1000 };
 
 /**
  * Syncs in Node's thread pool: each would block the event loop, for 0.2 ms on a fast disk and for several on a cloud volume. The first
@@ -36,6 +38,10 @@ const usualTerms: SyncTerms = { fewWrites: 4, fastSync: 1 };
 export function pooledSyncs(handle: SqliteHandle, path: string, terms: SyncTerms = usualTerms): LogSyncs {
   let descriptor: number | undefined;
   let isWithinCommits = false;
+  /** Of a sync that the event loop has made in the meantime: nothing later is confirmed either. */
+  let lateFault: Error | undefined;
+  /** Syncs that the pool has not made: if there is one when the next is needed, the pool is full. */
+  let inPoolNow = 0;
   /** Duration of the last sync in milliseconds. */
   let lastTook = 0;
 
@@ -49,33 +55,51 @@ export function pooledSyncs(handle: SqliteHandle, path: string, terms: SyncTerms
       isWithinCommits = true;
     }
   };
-  const inPool = (opened: number): Promise<void> => {
-    const began = performance.now();
-    return new Promise((resolve, reject) => {
-      fdatasync(opened, (fault) => {
-        lastTook = performance.now() - began;
-        if (fault === null) resolve();
-        else reject(fault);
-      });
-    });
-  };
-  const onLoop = (opened: number): Promise<void> | undefined => {
+  const now = (opened: number): Error | undefined => {
     const began = performance.now();
     try {
       fdatasyncSync(opened);
       return undefined;
     } catch (thrown) {
-      return Promise.reject(thrown);
+      return thrown as Error;
     } finally {
       lastTook = performance.now() - began;
     }
+  };
+  const inPool = (opened: number): Promise<void> => {
+    const began = performance.now();
+    inPoolNow += 1;
+    return new Promise((resolve, reject) => {
+      let isSettled = false;
+      const settle = (fault: Error | null | undefined): void => {
+        // The disk reports a fault to one of two syncs, perhaps to the later one.
+        if (isSettled) lateFault ??= fault ?? undefined;
+        else if (fault) reject(fault);
+        else resolve();
+        isSettled = true;
+      };
+      const late = setTimeout(() => settle(now(opened)), terms.longestInPool);
+      fdatasync(opened, (fault) => {
+        clearTimeout(late);
+        inPoolNow -= 1;
+        if (!isSettled) lastTook = performance.now() - began;
+        settle(fault);
+      });
+    });
   };
   return {
     sync(writes) {
       if (isWithinCommits) return undefined;
       if (descriptor === undefined) return open() as undefined;
-      return writes < terms.fewWrites && lastTook <= terms.fastSync ? onLoop(descriptor) : inPool(descriptor);
+      const isSlow = writes >= terms.fewWrites || lastTook > terms.fastSync;
+      if (isSlow && inPoolNow === 0 && lateFault === undefined) return inPool(descriptor);
+      const fault = lateFault ?? now(descriptor);
+      return fault === undefined ? undefined : Promise.reject(fault);
     },
-    end: () => new Promise((resolve) => (descriptor === undefined ? resolve() : close(descriptor, () => resolve()))),
+    end: () => {
+      if (descriptor !== undefined) closeSync(descriptor);
+      descriptor = undefined;
+      return Promise.resolve();
+    },
   };
 }

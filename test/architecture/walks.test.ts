@@ -19,7 +19,7 @@ const walks = {
   list: { from: 'GET /v1/jobs with a filter', most: 54 },
 };
 const mostFiles = 1252;
-const mostLines = 147_619;
+const mostLines = 147_632;
 
 const list = 'SIGNALBOX_WALKS';
 const sources = sourceFiles(['src', 'adapters']);

@@ -30,14 +30,14 @@ export interface TouchedJob {
   readonly namespace: string;
   readonly jobId: string;
   /** Undefined when the row of the job is unchanged. */
-  readonly job: RowChange<Job> | undefined;
-  readonly evaluations: readonly RowChange<Evaluation>[];
-  readonly allocations: readonly RowChange<Allocation>[];
+  job: RowChange<Job> | undefined;
+  readonly evaluations: RowChange<Evaluation>[];
+  readonly allocations: RowChange<Allocation>[];
 }
 
 export function touchedJobs(changes: Changes): Iterable<TouchedJob> {
-  const touched = new Map<string, OpenTouchedJob>();
-  const at = (namespace: string, jobId: string): OpenTouchedJob => {
+  const touched = new Map<string, TouchedJob>();
+  const at = (namespace: string, jobId: string): TouchedJob => {
     const key = `${namespace}\u0000${jobId}`;
     const known = touched.get(key) ?? { namespace, jobId, job: undefined, evaluations: [], allocations: [] };
     touched.set(key, known);
@@ -47,12 +47,6 @@ export function touchedJobs(changes: Changes): Iterable<TouchedJob> {
   for (const change of changes.of(allocations)) at(change.row.Namespace, change.row.JobID).allocations.push(change);
   for (const change of changes.of(evaluations)) at(change.row.Namespace, change.row.JobID).evaluations.push(change);
   return touched.values();
-}
-
-interface OpenTouchedJob extends TouchedJob {
-  job: RowChange<Job> | undefined;
-  readonly evaluations: RowChange<Evaluation>[];
-  readonly allocations: RowChange<Allocation>[];
 }
 
 /** The counters of a job's allocations in its summary, and its status. */

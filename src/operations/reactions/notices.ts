@@ -15,12 +15,16 @@ import type { Key, Table, TableName } from '../../shared/table.js';
 import { tables } from '../../tables.js';
 import type { StoredChange } from './reaction.js';
 
-/** The tables whose changes appear in the event stream, by topic and by name. */
-const TOLD = tables.filter(({ topic }) => topic !== undefined);
-const TABLES: ReadonlyMap<string, Table<unknown>> = new Map(TOLD.map(({ topic = '', table }) => [topic, table]));
-const TOPICS: ReadonlyMap<string, Topic> = new Map(TOLD.map(({ topic, table }) => [table.name, topic as Topic]));
+/** The tables whose changes appear in the event stream, by topic; and the topics, by table. */
+const tableOf = new Map<Topic, Table<unknown>>();
+const topicOf = new Map<string, Topic>();
+for (const { topic, table } of tables) {
+  if (topic === undefined) continue;
+  tableOf.set(topic, table);
+  topicOf.set(table.name, topic);
+}
 
-export const noticeTables: readonly TableName[] = [...TABLES.values()];
+export const noticeTables: readonly TableName[] = [...tableOf.values()];
 
 /** The number of transactions between two removals of old notices. */
 const lookEvery = 32;
@@ -41,7 +45,7 @@ export function writeNotices(
 ): void {
   if (kept <= 0) return;
   const real: StoredChange[] = [];
-  for (const change of changes) if (TOPICS.has(change.table) && !change.isVoid) real.push(change);
+  for (const change of changes) if (topicOf.has(change.table) && !change.isVoid) real.push(change);
   if (real.length === 0) return;
   const last = view.tableIndex(noticeBatches);
   const batches = batchesOf(real, cause);
@@ -67,7 +71,7 @@ export function keptFrom(last: number, kept: number): number {
 function batchesOf(changes: readonly StoredChange[], cause: Cause | undefined): readonly NoticeBatch[] {
   const byIndex = new Map<number, StateChange[]>();
   for (const { table, before, after, index } of changes) {
-    const state = { topic: TOPICS.get(table), before, after } as StateChange;
+    const state = { topic: topicOf.get(table), before, after } as StateChange;
     const states = byIndex.get(index);
     if (states === undefined) byIndex.set(index, [state]);
     else states.push(state);
@@ -85,7 +89,7 @@ function batchesOf(changes: readonly StoredChange[], cause: Cause | undefined): 
  * notice needs it.
  */
 function keepEarlier(view: WriteView, { table, key, stored, after, index }: StoredChange, from: number): void {
-  const topic = TOPICS.get(table);
+  const topic = topicOf.get(table);
   if (stored === undefined || topic === undefined) return;
   const Namespace = key.length === 1 ? '' : String(key[0]);
   const earlier = { Topic: topic, Namespace, Key: String(key.at(-1)), Record: stored.record };
@@ -96,7 +100,7 @@ function keepEarlier(view: WriteView, { table, key, stored, after, index }: Stor
 /** The event of a notice, with the record as of its transaction; undefined if that is no longer kept (the setting was lower then). */
 export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent | undefined {
   const key = keyOf(notice);
-  const row = view.get(TABLES.get(notice.Topic) as Table<unknown>, key);
+  const row = view.get(tableOf.get(notice.Topic) as Table<unknown>, key);
   if (row?.modifyIndex === index) return eventFrom(notice, index, shownRecord(view, notice.Topic, row));
   const namespace = key.length === 1 ? '' : notice.Namespace;
   const earlier = view.get(earlierRecords, [index, notice.Topic, namespace, notice.Key])?.record.Record;

@@ -18,10 +18,10 @@ import { jobSummaries } from '../../jobs/status/job-summary-record.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/links.js';
 import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';
+import type { PutAllocation } from '../../scheduler/cluster/cluster.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { defaultSettings } from '../../settings.js';
 import { isoFromInstant } from '../../shared/instant.js';
-import type { AllocationChange } from '../records/deployments/follow-deployments.js';
 import { readAllocationsOfRun } from '../records/jobs/job-allocations.js';
 import { publishNotificationEvent } from '../records/publish-notification-event.js';
 import type { Transaction } from '../write-transaction.js';
@@ -50,7 +50,7 @@ function follow(tx: Transaction, touched: TouchedJob, job: Job | undefined): voi
   else followRun(tx, { job, hasDied, changes: placedOf(touched) });
 }
 
-function placedOf({ allocations: changed }: TouchedJob): readonly AllocationChange[] {
+function placedOf({ allocations: changed }: TouchedJob): readonly PutAllocation[] {
   return changed.flatMap(({ before, after }) => (after === undefined ? [] : { before, after }));
 }
 
@@ -88,7 +88,7 @@ function endRun(tx: Transaction, namespace: string, jobId: string): void {
 interface JobProgress {
   readonly job: Job;
   /** Of the job's allocations. */
-  readonly changes: readonly AllocationChange[];
+  readonly changes: readonly PutAllocation[];
   readonly hasDied: boolean;
 }
 
@@ -142,7 +142,7 @@ function hasStarted(allocation: Allocation): boolean {
 }
 
 /** Whether it failed on its node while it was still wanted. */
-function failedForGood({ before, after }: AllocationChange): boolean {
+function failedForGood({ before, after }: PutAllocation): boolean {
   return after.ClientStatus === 'failed' && before?.ClientStatus !== 'failed' && after.DesiredStatus === 'run';
 }
 
@@ -158,7 +158,7 @@ function failureOfRun(
   tx: Transaction,
   job: Job,
   { version }: JobRun,
-  changes: readonly AllocationChange[],
+  changes: readonly PutAllocation[],
 ): RunFailure | undefined {
   const changed = changes.map(({ after }) => after).filter(({ JobVersion }) => JobVersion === version);
   return (

@@ -21,41 +21,32 @@ interface Changed {
  * Cancels delayed evaluations after allocations have reconnected: those that they referred to, unless other allocations still do, and, if the
  * job no longer waits for any allocation, those for the end of the wait. Call it after all changed allocations were written.
  */
-export function cancelFollowUps(tx: Transaction, changed: readonly Changed[]): readonly Evaluation[] {
+export function cancelFollowUps(tx: Transaction, changed: readonly Changed[]): void {
   const byJob = new Map<string, Allocation[]>();
   for (const { before } of changed) {
     if (before.ClientStatus !== 'unknown') continue;
     const key = JSON.stringify([before.Namespace, before.JobID]);
     byJob.set(key, [...(byJob.get(key) ?? []), before]);
   }
-  return [...byJob.values()].flatMap((back) => cancelOfJob(tx, back));
+  for (const back of byJob.values()) cancelOfJob(tx, back);
 }
 
 function isNamed(tx: Transaction, evaluationId: string): boolean {
   return tx.list(allocations, { index: 'by_follow_up', prefix: [evaluationId], limit: 1 }).length > 0;
 }
 
-function cancelOfJob(tx: Transaction, back: readonly Allocation[]): readonly Evaluation[] {
+function cancelOfJob(tx: Transaction, back: readonly Allocation[]): void {
   const [first] = back;
-  if (first === undefined) return [];
+  if (first === undefined) return;
   const prefix = [first.Namespace, first.JobID];
   const waits = tx.list(allocations, { index: 'unknown_by_job', prefix, limit: 1 }).length > 0;
   const named = new Set(back.flatMap(({ FollowupEvalID }) => FollowupEvalID ?? []).filter((id) => !isNamed(tx, id)));
   const isNeedless = ({ ID, WaitUntil, TriggeredBy }: Evaluation): boolean =>
     WaitUntil !== undefined && (named.has(ID) || (!waits && TriggeredBy === 'max-disconnect-timeout'));
-  const pending = tx.list(evaluations, { index: 'open_by_job', prefix: [...prefix, 'pending'] });
-  return pending
-    .map(({ record }) => record)
-    .filter(isNeedless)
-    .map((evaluation) => {
-      const canceled: Evaluation = {
-        ...evaluation,
-        Status: 'canceled',
-        StatusDescription: 'Its allocations have reconnected',
-        ModifyIndex: tx.index,
-        ModifyTime: timeOfChange(evaluation, tx.now),
-      };
-      tx.put(evaluations, canceled);
-      return canceled;
-    });
+  for (const { record } of tx.list(evaluations, { index: 'open_by_job', prefix: [...prefix, 'pending'] })) {
+    if (!isNeedless(record)) continue;
+    const { index: ModifyIndex, now } = tx;
+    const ends = { Status: 'canceled', StatusDescription: 'Its allocations have reconnected' } as const;
+    tx.put(evaluations, { ...record, ...ends, ModifyIndex, ModifyTime: timeOfChange(record, now) });
+  }
 }

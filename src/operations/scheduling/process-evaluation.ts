@@ -4,6 +4,7 @@ import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
+import type { PutAllocation } from '../../scheduler/cluster/cluster.js';
 import { withAllocation } from '../../scheduler/deployment/count-allocations.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
@@ -13,7 +14,6 @@ import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
 import { byIdInSteps, finish } from '../../scheduler/steps.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { type SteppedWork, steppedWork } from '../context/steps-in-turns.js';
-import type { AllocationChange } from '../records/deployments/follow-deployments.js';
 import { readJobRow, readJobVersion } from '../records/jobs/job-rows.js';
 import { clusterAfter, clusterAt, type KnownCluster } from '../records/scheduling/known-cluster.js';
 import { isLarge } from '../records/scheduling/large-jobs.js';
@@ -205,7 +205,7 @@ function tellFinished(tx: Transaction, { Namespace, ID, JobID, Status }: Evaluat
 }
 
 interface Plan extends DecidedPart {
-  readonly changes: readonly AllocationChange[];
+  readonly changes: readonly PutAllocation[];
   readonly job: Job | undefined;
   /** Index of the last write that the plan knows of. */
   readonly seen: number;
@@ -286,7 +286,7 @@ function ended(
 function countedDeployments(
   tx: Transaction,
   uncounted: readonly Deployment[],
-  changes: readonly AllocationChange[],
+  changes: readonly PutAllocation[],
 ): readonly Deployment[] {
   const counted = new Map(uncounted.map((deployment) => [deployment.ID, deployment]));
   const stamps = { ModifyIndex: tx.index, ModifyTime: unixNanosFromInstant(tx.now) };
@@ -304,7 +304,7 @@ function changesOf(
   view: ReadView,
   result: SchedulingResult,
   existing: ReadonlyMap<string, Allocation>,
-): AllocationChange[] {
+): PutAllocation[] {
   return result.allocations.flatMap((after) => {
     const own = existing.get(after.ID);
     if (own !== undefined) return [{ before: own, after: withOwnTracker(after, own) }];

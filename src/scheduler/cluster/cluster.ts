@@ -12,6 +12,11 @@ export interface AllocationChange {
   readonly after: Allocation | undefined;
 }
 
+/** The same for an allocation that is still there. */
+export interface PutAllocation extends AllocationChange {
+  readonly after: Allocation;
+}
+
 /** Changes of nodes in one write. */
 interface NodeChanges {
   readonly put?: readonly Node[];

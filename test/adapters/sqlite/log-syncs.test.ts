@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { ok, type ResultAsync } from 'neverthrow';
 import { afterAll, describe, expect, test } from 'vitest';
 import { checkpointsByCommits } from '../../../adapters/sqlite/checkpoints.js';
@@ -18,7 +19,7 @@ afterAll(() => folder.remove());
 const openFile = fileOpener();
 
 /** Never on the event loop. */
-const always = { fewWrites: 0, fastSync: 0 };
+const always = { fewWrites: 0, fastSync: 0, longestInPool: 60_000 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 let opened = 0;
@@ -202,7 +203,7 @@ describe('syncs beside the event loop', () => {
 
   test.each([
     ['beside it', always],
-    ['on it', { fewWrites: 2, fastSync: 60_000 }],
+    ['on it', { ...always, fewWrites: 2, fastSync: 60_000 }],
   ])('fail with what the system says: %s', async (name, terms) => {
     const path = folder.path(`pipe ${name}`);
     execFileSync('mkfifo', [`${path}-wal`]);
@@ -214,10 +215,29 @@ describe('syncs beside the event loop', () => {
     await syncs.end();
   });
 
+  test('are made by the event loop while other work of the process keeps all threads of the pool', async () => {
+    const { storage } = await storageWith((opening, path) =>
+      pooledSyncs(opening, path, { ...always, longestInPool: 20 }),
+    );
+    await store(storage, { key: ['a'] });
+    const pipe = folder.path('nobody writes');
+    execFileSync('mkfifo', [pipe]);
+    const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
+    const stuck = Array.from({ length: threads }, () => open(pipe));
+    for (let number = 0; number < 3; number += 1) await store(storage, { key: [number] });
+    expect(await look(storage, (view) => view.list(things).length)).toBe(4);
+    // Opened for both, it waits for nobody and lets the readers go.
+    const writer = openSync(pipe, 'r+');
+    for (const reader of await Promise.all(stuck)) await reader.close();
+    closeSync(writer);
+    await store(storage, { key: ['z'] });
+    await storage.close();
+  });
+
   test('are made by the event loop for few writes on a fast disk', async () => {
     const path = folder.path('fast');
     writeFileSync(`${path}-wal`, '');
-    const syncs = pooledSyncs(handleThatRecords([]), path, { fewWrites: 4, fastSync: 60_000 });
+    const syncs = pooledSyncs(handleThatRecords([]), path, { ...always, fewWrites: 4, fastSync: 60_000 });
     expect(syncs.sync(1)).toBeUndefined();
     expect(syncs.sync(3)).toBeUndefined();
     const four = syncs.sync(4);

@@ -1,4 +1,5 @@
 import type { Allocation } from '../../../scheduler/allocation.js';
+import type { PutAllocation } from '../../../scheduler/cluster/cluster.js';
 import { withAllocation } from '../../../scheduler/deployment/count-allocations.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
 import { failsOutside } from '../../../scheduler/deployment/transition-deployment.js';
@@ -6,14 +7,8 @@ import type { Evaluation } from '../../../scheduler/evaluation.js';
 import type { Transaction } from '../../write-transaction.js';
 import { moveDeployment } from './move-deployment.js';
 
-/** An allocation before and after a write. */
-export interface AllocationChange {
-  readonly before: Allocation | undefined;
-  readonly after: Allocation;
-}
-
 /** Counts changed allocations in their deployments, and applies the resulting transitions. Returns the evaluations that these made. */
-export function followDeployments(tx: Transaction, changes: readonly AllocationChange[]): readonly Evaluation[] {
+export function followDeployments(tx: Transaction, changes: readonly PutAllocation[]): readonly Evaluation[] {
   const touched = new Map<string, { readonly deployment: Deployment; readonly changed: readonly Allocation[] }>();
   for (const { before, after } of changes) {
     const id = after.DeploymentID;
