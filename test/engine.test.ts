@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../adapters/memory/index.js';
 import { randomIds } from '../adapters/node/index.js';
-import { createEngine, defaultSettings, hostPrincipal, readJob, registerJob, settingsFrom } from '../src/index.js';
+import { createEngine, defaultSettings, hostPrincipal, settingsFrom } from '../src/index.js';
+import { readJob } from '../src/operations/jobs/reading/read-job.js';
+import { registerJob } from '../src/operations/jobs/registration/register-job.js';
 import { groupDocument } from './support/jobs.js';
 
 const ports = (storage = memoryStorage()) => ({

@@ -1,7 +1,8 @@
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { sqliteStorage } from '../../adapters/sqlite/index.js';
 import { undiciDelivery } from '../../adapters/undici/index.js';
-import { createEngine, hostPrincipal, sendNotificationEvent } from '../../src/index.js';
+import { createEngine, hostPrincipal } from '../../src/index.js';
+import { sendNotificationEvent } from '../../src/operations/notifications/events/send-notification-event.js';
 
 /*
  * One process of the campaign of kills: publishes the events of its own runs, each run in order, delivers what is due, whoever

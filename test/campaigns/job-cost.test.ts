@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandler, requestFrom } from '../../adapters/http-server/index.js';
 import { memoryStorage, recordingDelivery, sequentialIds } from '../../adapters/memory/index.js';
 import { systemClock } from '../../adapters/node/index.js';
-import { createEngine, hostPrincipal, registerNode } from '../../src/index.js';
+import { createEngine, hostPrincipal } from '../../src/index.js';
+import { registerNode } from '../../src/operations/scheduling/register-node.js';
 import { nodeFrom } from '../support/nodes.js';
 import { threadTime } from './hcl-cost/measure.js';
 

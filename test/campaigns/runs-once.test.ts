@@ -7,20 +7,15 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../adapters/memory/index.js';
-import {
-  createEngine,
-  dispatchJob,
-  type Engine,
-  heartbeatNode,
-  hostPrincipal,
-  listNodeWork,
-  registerJob,
-  registerNode,
-  reportAllocations,
-} from '../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../src/index.js';
 import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { jobs } from '../../src/jobs/job-record.js';
 import { jobSummaries } from '../../src/jobs/status/job-summary-record.js';
+import { dispatchJob } from '../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
+import { listNodeWork } from '../../src/operations/scheduling/list-node-work.js';
+import { heartbeatNode, registerNode } from '../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../src/operations/scheduling/report-allocations.js';
 import type { Storage } from '../../src/ports/storage.js';
 import { blockedRequirements } from '../../src/scheduler/blocked/blocked-requirement.js';
 import { nodeUsages } from '../../src/scheduler/node-usage.js';

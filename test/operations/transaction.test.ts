@@ -9,12 +9,12 @@ import {
   type Engine,
   type EngineTransaction,
   hostPrincipal,
-  NotCommittedError,
   SignalboxError,
   type TransactionClient,
 } from '../../src/index.js';
 import { jobs } from '../../src/jobs/job-record.js';
 import { events } from '../../src/notifications/events/event.js';
+import { NotCommittedError } from '../../src/operations/context/shared-write.js';
 import { createFunctions } from '../../src/operations/functions/create-functions.js';
 import type { Run } from '../../src/operations/functions/functions-api.js';
 import type { ReadView, Storage } from '../../src/ports/storage.js';

@@ -6,17 +6,17 @@ import { deliveryIdOf } from '../../src/notifications/delivery/delivery-id.js';
 import { keyOfDelivery } from '../../src/notifications/delivery/fresh-delivery.js';
 import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import { queues } from '../../src/notifications/queue/queue-record.js';
-import { bodyOf } from '../../src/operations/notifications/delivery/attempt-delivery.js';
+import { createNotificationConfiguration } from '../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { deleteNotificationConfiguration } from '../../src/operations/notifications/configurations/delete-notification-configuration.js';
 import {
-  createNotificationConfiguration,
-  deleteNotificationConfiguration,
   enableNotificationConfiguration,
-  recoverDeliveries,
-  redeliver,
-  sendNotificationEvent,
   updateNotificationConfiguration,
-  verifyNotificationConfiguration,
-} from '../../src/operations/notifications/index.js';
+} from '../../src/operations/notifications/configurations/update-notification-configuration.js';
+import { verifyNotificationConfiguration } from '../../src/operations/notifications/configurations/verify-notification-configuration.js';
+import { bodyOf } from '../../src/operations/notifications/delivery/attempt-delivery.js';
+import { sendNotificationEvent } from '../../src/operations/notifications/events/send-notification-event.js';
+import { recoverDeliveries, redeliver } from '../../src/operations/notifications/log/redeliver.js';
+
 import type { ReadView } from '../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../src/shared/duration.js';
 import {

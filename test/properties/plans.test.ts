@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { ok } from 'neverthrow';
 import { expect, test } from 'vitest';
-import { hostPrincipal, planJob, registerJob, registerNode } from '../../src/index.js';
+import { hostPrincipal } from '../../src/index.js';
 import { commit } from '../../src/operations/commit.js';
+import { planJob } from '../../src/operations/jobs/registration/plan-job.js';
+import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
 import { processEvaluation } from '../../src/operations/scheduling/process-evaluation.js';
+import { registerNode } from '../../src/operations/scheduling/register-node.js';
 import { type Allocation, allocations, type TaskState } from '../../src/scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../src/scheduler/evaluation.js';
 import { nodes } from '../../src/scheduler/node.js';

@@ -1,4 +1,7 @@
-import { hostPrincipal, planJob, registerJob, registerNode } from '../../src/index.js';
+import { hostPrincipal } from '../../src/index.js';
+import { planJob } from '../../src/operations/jobs/registration/plan-job.js';
+import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
+import { registerNode } from '../../src/operations/scheduling/register-node.js';
 import { fakeCluster } from '../support/fake-agents.js';
 import { nodeFrom } from '../support/nodes.js';
 import { firstDifference } from './difference.js';

@@ -1,21 +1,21 @@
 import { recordingDelivery } from '../../adapters/memory/index.js';
-import {
-  collectGarbage,
-  dispatchJob,
-  drainNode,
-  hostPrincipal,
-  promoteDeployment,
-  registerJob,
-  scaleJob,
-  setNodeEligibility,
-  stopJob,
-} from '../../src/index.js';
+import { hostPrincipal } from '../../src/index.js';
 import type { Job } from '../../src/jobs/document/job.js';
 import { jobs } from '../../src/jobs/job-record.js';
 import { deliveries } from '../../src/notifications/delivery/delivery.js';
 import { events, type StoredEvent } from '../../src/notifications/events/event.js';
-import { stopAllocation } from '../../src/operations/allocations/index.js';
-import { createNotificationConfiguration, putWorkspace } from '../../src/operations/notifications/index.js';
+import { stopAllocation } from '../../src/operations/allocations/stop-allocation.js';
+import { promoteDeployment } from '../../src/operations/deployments/actions.js';
+import { dispatchJob } from '../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
+import { scaleJob } from '../../src/operations/jobs/scale-job.js';
+import { stopJob } from '../../src/operations/jobs/stop-job.js';
+import { collectGarbage } from '../../src/operations/maintenance/collect-garbage.js';
+import { drainNode } from '../../src/operations/nodes/drain-node.js';
+import { setNodeEligibility } from '../../src/operations/nodes/set-node-eligibility.js';
+import { createNotificationConfiguration } from '../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { putWorkspace } from '../../src/operations/notifications/workspaces/put-workspace.js';
+
 import { type Allocation, allocations, isTerminalAllocation } from '../../src/scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../src/scheduler/evaluation.js';

@@ -3,8 +3,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createHttpHandler, nodeListener, upgradeListener } from '../../adapters/http-server/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { httpAgentLink, type RunnerPorts } from '../../adapters/runner/index.js';
-import { agentPorts, type Engine, hostPrincipal, saveToken } from '../../src/index.js';
-import { readAllocationChecks } from '../../src/operations/allocations/index.js';
+import { agentPorts, type Engine, hostPrincipal } from '../../src/index.js';
+import { saveToken } from '../../src/operations/access/tokens/save-token.js';
+import { readAllocationChecks } from '../../src/operations/allocations/steer-allocation.js';
+
 import { patience } from './patience.js';
 
 /** A link between an agent and an engine, for tests. */

@@ -6,7 +6,9 @@ import {
   sequentialIds,
 } from '../../adapters/memory/index.js';
 import { createEngine, type Engine } from '../../src/engine.js';
-import { heartbeatNode, hostPrincipal, registerNode, reportAllocations } from '../../src/index.js';
+import { hostPrincipal } from '../../src/index.js';
+import { heartbeatNode, registerNode } from '../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../src/operations/scheduling/report-allocations.js';
 import type { HttpDelivery } from '../../src/ports/http-delivery.js';
 import type { Ids } from '../../src/ports/ids.js';
 import type { Storage } from '../../src/ports/storage.js';

@@ -4,7 +4,8 @@ import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 import { createHttpHandler, fetchHandler } from '../../adapters/http-server/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../adapters/memory/index.js';
-import { createEngine, hostPrincipal, saveToken } from '../../src/index.js';
+import { createEngine, hostPrincipal } from '../../src/index.js';
+import { saveToken } from '../../src/operations/access/tokens/save-token.js';
 import { fakeCluster } from './fake-agents.js';
 import { groupDocument } from './jobs.js';
 

@@ -6,7 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { createEngine, hostPrincipal, readStoreExport, registerJob } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { readStoreExport } from '../../../src/operations/store/export/read-store-export.js';
 import { commandLine, endAll, signalbox, temporaryFolder } from './cli-process.js';
 
 /** A device that takes nothing, as a file on a full disk. */

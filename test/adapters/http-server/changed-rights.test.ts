@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpResponse, requestFrom } from '../../../adapters/http-server/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, hostPrincipal, putToken } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
+import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { hour } from '../../../src/shared/duration.js';
 import { sampleJob } from './route-samples.js';
 

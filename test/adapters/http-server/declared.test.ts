@@ -5,27 +5,23 @@ import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { tokens } from '../../../src/access/tokens.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
-import {
-  type Engine,
-  hostPrincipal,
-  listJobAllocations,
-  type Principal,
-  pendingTask,
-  putPolicy,
-  putRole,
-  putVariable,
-  putWorkspace,
-  registerJob,
-  registerNode,
-  removeToken,
-  reportAllocations,
-  saveToken,
-  scaleJob,
-  setNodeEligibility,
-} from '../../../src/index.js';
+import { type Engine, hostPrincipal, type Principal, pendingTask } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
+import { putPolicy } from '../../../src/operations/access/put-policy.js';
+import { putRole } from '../../../src/operations/access/put-role.js';
+import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
+import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
-import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
+import { listJobAllocations } from '../../../src/operations/jobs/reading/read-allocations.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { scaleJob } from '../../../src/operations/jobs/scale-job.js';
+import { setSchedulerConfiguration } from '../../../src/operations/nodes/scheduler-configuration.js';
+import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
+import { putVariable } from '../../../src/operations/variables/put-variable.js';
+
 import type { ReadView } from '../../../src/ports/storage.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { tables } from '../../../src/tables.js';

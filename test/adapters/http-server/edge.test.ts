@@ -8,7 +8,8 @@ import {
   nodeListener,
   requestFrom,
 } from '../../../adapters/http-server/index.js';
-import { type Engine, hostPrincipal, putToken } from '../../../src/index.js';
+import { type Engine, hostPrincipal } from '../../../src/index.js';
+import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { sampleJob } from './route-samples.js';
 

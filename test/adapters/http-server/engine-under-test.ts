@@ -12,35 +12,36 @@ import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import {
   createEngine,
-  createNotificationConfiguration,
-  createOneTimeToken,
   type Deployment,
   type Engine,
   hostPrincipal,
   type Logger,
-  listJobAllocations,
   type Principal,
-  putEventType,
-  putNamespace,
-  putNodePool,
-  putPolicy,
-  putRole,
-  putUser,
-  putVariable,
-  putWorkspace,
-  readLatestDeployment,
-  registerJob,
-  registerNode,
-  reportAllocations,
   type SettingsOverrides,
-  saveToken,
-  sendNotificationEvent,
-  startBulkRedelivery,
-  tagJobVersion,
-  tokenAuthenticator,
 } from '../../../src/index.js';
+import { putPolicy } from '../../../src/operations/access/put-policy.js';
+import { putRole } from '../../../src/operations/access/put-role.js';
+import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
+import { createOneTimeToken } from '../../../src/operations/access/tokens/one-time-token.js';
+import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
-import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
+import { listJobAllocations } from '../../../src/operations/jobs/reading/read-allocations.js';
+import { readLatestDeployment } from '../../../src/operations/jobs/reading/read-deployments.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
+import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { putNodePool } from '../../../src/operations/nodes/node-pools.js';
+import { setSchedulerConfiguration } from '../../../src/operations/nodes/scheduler-configuration.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { putEventType } from '../../../src/operations/notifications/events/event-types.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { startBulkRedelivery } from '../../../src/operations/notifications/log/recoveries.js';
+import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
+import { putVariable } from '../../../src/operations/variables/put-variable.js';
+
 import type { Storage, WriteView } from '../../../src/ports/storage.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
 import type { Table } from '../../../src/shared/table.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
-import { hostPrincipal, registerNode } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { sampleNode } from './route-samples.js';
 

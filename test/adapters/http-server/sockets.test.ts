@@ -14,7 +14,8 @@ import {
   type UpgradeOptions,
   upgradeListener,
 } from '../../../adapters/http-server/index.js';
-import { type Engine, hostPrincipal, type Logger, putToken } from '../../../src/index.js';
+import { type Engine, hostPrincipal, type Logger } from '../../../src/index.js';
+import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { collectGarbage } from '../../support/collect-garbage.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { type Mounted, mounts } from './mounts.js';

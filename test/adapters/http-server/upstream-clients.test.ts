@@ -9,7 +9,8 @@ import {
 } from '../../../adapters/http-server/index.js';
 import { manualClock } from '../../../adapters/memory/index.js';
 import { plainType } from '../../../src/api/plain-type.js';
-import { hostPrincipal, type Principal, registerJob } from '../../../src/index.js';
+import { hostPrincipal, type Principal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { bodyFor, bodySchemaOf, sampleJob, targetFor } from './route-samples.js';
 

@@ -6,18 +6,12 @@ import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { type PostgresStorage, postgresStorage } from '../../../adapters/postgres/index.js';
 import { runs as runRows } from '../../../src/functions/run.js';
 import { createFunctions, defineFunction, type Functions } from '../../../src/functions.js';
-import {
-  createEngine,
-  dispatchJob,
-  type Engine,
-  type EngineTransaction,
-  hostPrincipal,
-  NotCommittedError,
-  orThrow,
-  sendNotificationEvent,
-} from '../../../src/index.js';
+import { createEngine, type Engine, type EngineTransaction, hostPrincipal, orThrow } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { events as eventRows } from '../../../src/notifications/events/event.js';
+import { NotCommittedError } from '../../../src/operations/context/shared-write.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import { parameterizedJob } from '../../operations/jobs/world.js';
 import { runEvent } from '../../operations/notifications/engine-setup.js';
 

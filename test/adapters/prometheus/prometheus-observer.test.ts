@@ -3,16 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { createHttpHandler } from '../../../adapters/http-server/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { prometheusObserver } from '../../../adapters/prometheus/index.js';
-import {
-  createEngine,
-  hostPrincipal,
-  instruments,
-  type JobInput,
-  orThrow,
-  putWorkspace,
-  sendNotificationEvent,
-} from '../../../src/index.js';
+import { createEngine, hostPrincipal, instruments, type JobInput, orThrow } from '../../../src/index.js';
 import { prometheusText } from '../../../src/metrics/prometheus-text.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
 import { sourceFiles } from '../../support/source-imports.js';
 
 describe('prometheusObserver', () => {

@@ -5,16 +5,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createRunner, functionDriver, rawExecDriver, type TaskFunction } from '../../../adapters/runner/index.js';
-import {
-  createEngine,
-  type Engine,
-  hostPrincipal,
-  putVariable,
-  putWorkspace,
-  registerJob,
-} from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { events, type RunEvent } from '../../../src/notifications/events/event.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putVariable } from '../../../src/operations/variables/put-variable.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import { agentLinkages, type LinkageKind } from '../../support/agent-linkages.js';
 import { groupDocument } from '../../support/jobs.js';

@@ -5,12 +5,10 @@ import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
-import {
-  createNotificationConfiguration,
-  listNotificationConfigurations,
-  putWorkspace,
-  sendNotificationEvent,
-} from '../../../src/operations/notifications/index.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
 
 /*
  * A service that accepts events and delivers them until it is killed: `node delivery-crash-sender.mjs <file> <url> <name>

@@ -2,8 +2,10 @@ import { ok } from 'neverthrow';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { manualClock, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { type HostRows, type SqliteHandle, type SqliteStorage, sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { createEngine, dispatchJob, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { parameterizedJob } from '../../operations/jobs/world.js';
 import { fileOpener } from './sqlite-files.js';
 

@@ -17,7 +17,9 @@ import type { RunEvent } from '../../../src/notifications/events/event.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { commit } from '../../../src/operations/commit.js';
-import { createNotificationConfiguration, putWorkspace } from '../../../src/operations/notifications/index.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import { publishNotificationEvent } from '../../../src/operations/records/publish-notification-event.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import type { Measured } from './store-slices.js';

@@ -6,8 +6,10 @@ import { memoryStorage, recordingDelivery, sequentialIds } from '../../../adapte
 import { systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { textOfRows } from '../../../src/api/answers.js';
-import { createEngine, type Engine, hostPrincipal, listJobs, registerJob } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { commit, rehearse } from '../../../src/operations/commit.js';
+import { listJobs } from '../../../src/operations/jobs/reading/list-jobs.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { processEvaluation } from '../../../src/operations/scheduling/process-evaluation.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';

@@ -9,7 +9,8 @@ import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
 import { undiciDelivery } from '../../../adapters/undici/index.js';
-import { createEngine, hostPrincipal, putToken } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
+import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 
 /*
  * A server in a process of its own, for the HTTP scenarios: `floor` is bare node:http, `memory` and `sqlite` are ours.

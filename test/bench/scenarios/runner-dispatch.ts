@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createRunner, rawExecDriver } from '../../../adapters/runner/index.js';
-import { agentPorts, createEngine, dispatchJob, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { groupDocument } from '../../support/jobs.js';
 import type { Measured } from './store-slices.js';
 

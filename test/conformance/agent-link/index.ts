@@ -4,8 +4,13 @@ import type { AgentProcess } from '../../../src/agent/link/agent-process.js';
 import type { CommandOutput, NodeCommand } from '../../../src/agent/link/node-command.js';
 import type { AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
-import { type Engine, hostPrincipal, putVariable, registerJob, stopJob } from '../../../src/index.js';
-import { readAllocationStats, stopAllocation } from '../../../src/operations/allocations/index.js';
+import { type Engine, hostPrincipal } from '../../../src/index.js';
+import { readAllocationStats } from '../../../src/operations/allocations/steer-allocation.js';
+import { stopAllocation } from '../../../src/operations/allocations/stop-allocation.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { putVariable } from '../../../src/operations/variables/put-variable.js';
+
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';

@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { oneTimeTokens } from '../../../src/access/one-time-tokens.js';
+import { createEngine, type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
+import { putPolicy } from '../../../src/operations/access/put-policy.js';
+import { listOwnPolicies } from '../../../src/operations/access/read-policies.js';
+import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
 import {
-  createEngine,
   createOneTimeToken,
-  type Engine,
   exchangeOneTimeToken,
-  hostPrincipal,
-  listOwnPolicies,
-  type Principal,
-  putPolicy,
-  putToken,
-  removeToken,
-  saveToken,
-  tokenAuthenticator,
-} from '../../../src/index.js';
-import { openBySecret, sealBySecret } from '../../../src/operations/access/tokens/one-time-token.js';
+  openBySecret,
+  sealBySecret,
+} from '../../../src/operations/access/tokens/one-time-token.js';
+import { putToken } from '../../../src/operations/access/tokens/put-token.js';
+import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
+import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { minute } from '../../../src/shared/duration.js';
 
 const start = Date.parse('2030-01-01T00:00:00Z');

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal, registerJob } from '../../../src/index.js';
-import { stopAllocation } from '../../../src/operations/allocations/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { stopAllocation } from '../../../src/operations/allocations/stop-allocation.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { second } from '../../../src/shared/duration.js';

@@ -1,18 +1,15 @@
 import { okAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import type { CommandOutput, CommandPerformer } from '../../../src/agent/link/node-command.js';
-import {
-  authenticateToken,
-  hostPrincipal,
-  type Principal,
-  putPolicy,
-  registerJob,
-  removePolicy,
-  removeToken,
-  saveToken,
-} from '../../../src/index.js';
+import { hostPrincipal, type Principal } from '../../../src/index.js';
+import { putPolicy } from '../../../src/operations/access/put-policy.js';
+import { removePolicy } from '../../../src/operations/access/remove-policy.js';
+import { authenticateToken } from '../../../src/operations/access/tokens/authenticate-token.js';
+import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
+import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { streamAllocationFile, streamTaskLogs } from '../../../src/operations/allocations/read-allocation-files.js';
 import { execInAllocation } from '../../../src/operations/allocations/run-in-allocation.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { unlessAborted } from '../../../src/operations/node-commands/remote-performer.js';
 import { monitorLog } from '../../../src/operations/store/monitor-log.js';
 import { allocations } from '../../../src/scheduler/allocation.js';

@@ -1,9 +1,11 @@
 import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, hostPrincipal, planJob, registerNode } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
 import { commit } from '../../../src/operations/commit.js';
 import { learnCluster } from '../../../src/operations/context/learn-cluster.js';
+import { planJob } from '../../../src/operations/jobs/registration/plan-job.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';

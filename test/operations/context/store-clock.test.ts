@@ -4,11 +4,15 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
 import { defineFunction, type FunctionDefinition } from '../../../src/functions/define-function.js';
 import { runs } from '../../../src/functions/run.js';
-import { heartbeatNode, type PutVariableInput, putVariable, registerJob, registerNode } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { clockOver, StoreClock } from '../../../src/operations/context/store-clock.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
-import { listDeliveries, putWorkspace } from '../../../src/operations/notifications/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { listDeliveries } from '../../../src/operations/notifications/log/list-deliveries.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { heartbeatNode, registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { type PutVariableInput, putVariable } from '../../../src/operations/variables/put-variable.js';
+
 import type { Storage } from '../../../src/ports/storage.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { hostPrincipal } from '../../../src/index.js';
 import {
   failDeployment,
-  hostPrincipal,
-  listJobVersions,
   pauseDeployment,
   promoteDeployment,
-  readDeployment,
-  registerJob,
-  reportAllocations,
   setAllocationHealth,
   unblockDeployment,
-} from '../../../src/index.js';
+} from '../../../src/operations/deployments/actions.js';
+import { readDeployment } from '../../../src/operations/jobs/reading/read-deployments.js';
+import { listJobVersions } from '../../../src/operations/jobs/reading/read-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';

@@ -1,8 +1,9 @@
 import { ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
 import { deploymentLoop } from '../../../src/operations/deployments/deployment-loop.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';

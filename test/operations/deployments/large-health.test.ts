@@ -6,8 +6,10 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
-import { createEngine, type Engine, hostPrincipal, registerJob, setAllocationHealth } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
+import { setAllocationHealth } from '../../../src/operations/deployments/actions.js';
 import { deploymentLoop } from '../../../src/operations/deployments/deployment-loop.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';

@@ -19,18 +19,17 @@ import { runs } from '../../../src/functions/run.js';
 import {
   anonymousPrincipal,
   createEngine,
-  createNotificationConfiguration,
   type Engine,
   type EnginePorts,
   hostPrincipal,
   orThrow,
-  putToken,
-  putWorkspace,
-  removeWorkspace,
 } from '../../../src/index.js';
 import { events } from '../../../src/notifications/events/event.js';
+import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import type { Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { putWorkspace, removeWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
 import { readMetrics } from '../../../src/operations/store/read-metrics.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { Storage } from '../../../src/ports/storage.js';

@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import {
-  dispatchJob,
-  evaluateJob,
-  hostPrincipal,
-  listNodeWork,
-  registerJob,
-  registerNode,
-  reportAllocations,
-  setSchedulerConfiguration,
-  stopJob,
-} from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { deleteEvaluations } from '../../../src/operations/jobs/delete-evaluations.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { evaluateJob } from '../../../src/operations/jobs/evaluate-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { setSchedulerConfiguration } from '../../../src/operations/nodes/scheduler-configuration.js';
+import { listNodeWork } from '../../../src/operations/scheduling/list-node-work.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
 import { leaveNode } from '../../../src/operations/scheduling/take-node-down.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';

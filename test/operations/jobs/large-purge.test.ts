@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/index.js';
-import { hostPrincipal, registerJob, stopJob } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { removeLeftAllocations } from '../../../src/operations/jobs/stop-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { removeLeftAllocations, stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { collectGarbage } from '../../../src/operations/maintenance/collect-garbage.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/index.js';
 import { noticeBatches } from '../../../src/events/event-records.js';
-import { hostPrincipal, registerJob, stopJob } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';

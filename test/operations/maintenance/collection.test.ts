@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  collectGarbage,
-  hostPrincipal,
-  reconcileSummaries,
-  registerJob,
-  stopJob,
-  tagJobVersion,
-} from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collect-garbage.js';
+import { reconcileSummaries } from '../../../src/operations/maintenance/reconcile-summaries.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
-import { hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
-import { listNodeAllocations } from '../../../src/operations/nodes/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { listNodeAllocations } from '../../../src/operations/nodes/read-node-allocations.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { world } from '../jobs/world.js';

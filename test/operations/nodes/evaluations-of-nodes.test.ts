@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest';
-import {
-  evaluateNode,
-  hostPrincipal,
-  purgeNode,
-  registerJob,
-  registerNode,
-  setNodeEligibility,
-  stopJob,
-} from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';
+import { purgeNode } from '../../../src/operations/nodes/purge-node.js';
+import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes as nodeTable } from '../../../src/scheduler/node.js';
 import { groupDocument } from '../../support/jobs.js';

@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { hostPrincipal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import type { ListRequest } from '../../../src/operations/listing/list-request.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collect-garbage.js';
+import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';
 import {
-  collectGarbage,
-  evaluateNode,
-  hostPrincipal,
   listNodePoolNodes,
   listNodePools,
-  purgeNode,
   putNodePool,
   readNodePool,
-  readSchedulerConfiguration,
-  registerJob,
   removeNodePool,
-  setNodeEligibility,
+} from '../../../src/operations/nodes/node-pools.js';
+import { purgeNode } from '../../../src/operations/nodes/purge-node.js';
+import {
+  readSchedulerConfiguration,
   setSchedulerConfiguration,
-  stopJob,
-} from '../../../src/index.js';
-import type { ListRequest } from '../../../src/operations/listing/list-request.js';
+} from '../../../src/operations/nodes/scheduler-configuration.js';
+import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodeHeartbeats, nodes } from '../../../src/scheduler/node.js';

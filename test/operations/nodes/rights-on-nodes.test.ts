@@ -1,20 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { hostPrincipal, type Principal } from '../../../src/index.js';
+import { drainNode } from '../../../src/operations/nodes/drain-node.js';
+import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';
 import {
-  drainNode,
-  evaluateNode,
-  hostPrincipal,
-  listNodeAllocations,
   listNodePoolNodes,
   listNodePools,
-  type Principal,
-  purgeNode,
   putNodePool,
   readNodePool,
-  readSchedulerConfiguration,
   removeNodePool,
-  setNodeEligibility,
+} from '../../../src/operations/nodes/node-pools.js';
+import { purgeNode } from '../../../src/operations/nodes/purge-node.js';
+import { listNodeAllocations } from '../../../src/operations/nodes/read-node-allocations.js';
+import {
+  readSchedulerConfiguration,
   setSchedulerConfiguration,
-} from '../../../src/index.js';
+} from '../../../src/operations/nodes/scheduler-configuration.js';
+import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
 import { type World, world } from '../jobs/world.js';
 
 const nobody: Principal = { ...hostPrincipal, management: false };

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { hostPrincipal, type Principal } from '../../../src/index.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { revertJob } from '../../../src/operations/jobs/revert-job.js';
+import { scaleJob } from '../../../src/operations/jobs/scale-job.js';
 import {
-  dispatchJob,
-  hostPrincipal,
-  type Principal,
   readSchedulerConfiguration,
-  registerJob,
-  revertJob,
-  scaleJob,
   setSchedulerConfiguration,
-} from '../../../src/index.js';
+} from '../../../src/operations/nodes/scheduler-configuration.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { minute } from '../../../src/shared/duration.js';

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../../adapters/memory/manual-clock.js';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
-import { sendNotificationEvent, updateNotificationConfiguration } from '../../../src/operations/notifications/index.js';
+import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+
 import type { Storage } from '../../../src/ports/storage.js';
 import { second } from '../../../src/shared/duration.js';
 import { create, must, owner, publish, runEvent, type TestEngine, testEngine, workspaceId } from './engine-setup.js';

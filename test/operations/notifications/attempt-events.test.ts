@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
 import { testEngine } from '../../../adapters/testing/index.js';
-import {
-  createNotificationConfiguration,
-  hostPrincipal,
-  putWorkspace,
-  sendNotificationEvent,
-  showDelivery,
-} from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
 
 it('tells of an attempt when the log holds it', async () => {
   await using house = await testEngine({ answer: { status: 204 } });

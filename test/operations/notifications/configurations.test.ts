@@ -6,19 +6,20 @@ import { createEngine } from '../../../src/engine.js';
 import { configurations } from '../../../src/notifications/configurations/configuration.js';
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/delete-notification-configuration.js';
 import {
-  createNotificationConfiguration,
-  deleteNotificationConfiguration,
-  enableNotificationConfiguration,
   listNotificationConfigurations,
-  putUser,
-  putWorkspace,
-  removeUser,
-  removeWorkspace,
   showNotificationConfiguration,
+} from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import {
+  enableNotificationConfiguration,
   updateNotificationConfiguration,
-  verifyNotificationConfiguration,
-} from '../../../src/operations/notifications/index.js';
+} from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
+import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
+import { putUser, removeUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+import { putWorkspace, removeWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import { day, second } from '../../../src/shared/duration.js';
 import {
   create,

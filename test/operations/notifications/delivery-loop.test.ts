@@ -8,20 +8,19 @@ import { createEngine } from '../../../src/engine.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
+import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/delete-notification-configuration.js';
 import {
-  countRecoverable,
-  deleteNotificationConfiguration,
-  listDeliveries,
   listNotificationConfigurations,
-  recoverDeliveries,
-  redeliver,
-  removeUser,
-  sendNotificationEvent,
-  showDelivery,
   showNotificationConfiguration,
-  updateNotificationConfiguration,
-  verifyNotificationConfiguration,
-} from '../../../src/operations/notifications/index.js';
+} from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
+import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
+import { countRecoverable } from '../../../src/operations/notifications/log/recoveries.js';
+import { recoverDeliveries, redeliver } from '../../../src/operations/notifications/log/redeliver.js';
+import { removeUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+
 import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {

@@ -17,13 +17,11 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';
 import type { UncheckedConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import type { RunEvent } from '../../../src/notifications/events/event.js';
-import type { WorkspaceInput } from '../../../src/operations/notifications/index.js';
-import {
-  createNotificationConfiguration,
-  putUser,
-  putWorkspace,
-  sendNotificationEvent,
-} from '../../../src/operations/notifications/index.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+import { putWorkspace, type WorkspaceInput } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import type { SettingsOverrides } from '../../../src/settings.js';
 
 export interface TestEngine extends Engine {

@@ -4,24 +4,25 @@ import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
 import { events } from '../../../src/notifications/events/event.js';
+import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { putNotificationConfiguration } from '../../../src/operations/notifications/configurations/put-notification-configuration.js';
+import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
+import { putEventType } from '../../../src/operations/notifications/events/event-types.js';
+import {
+  listNotificationEvents,
+  showNotificationEvent,
+} from '../../../src/operations/notifications/events/events-log.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
 import {
   cancelBulkRedelivery,
   countRecoverable,
-  eraseNotificationEvent,
   listBulkRedeliveries,
-  listDeliveries,
-  listNotificationConfigurations,
-  listNotificationEvents,
-  putEventType,
-  putNotificationConfiguration,
-  putWorkspace,
-  recoverDeliveries,
-  redeliver,
-  sendNotificationEvent,
-  showDelivery,
-  showNotificationEvent,
   startBulkRedelivery,
-} from '../../../src/operations/notifications/index.js';
+} from '../../../src/operations/notifications/log/recoveries.js';
+import { recoverDeliveries, redeliver } from '../../../src/operations/notifications/log/redeliver.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {

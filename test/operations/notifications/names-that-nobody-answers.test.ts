@@ -6,11 +6,10 @@ import { nameResolver } from '../../../adapters/undici/name-resolver.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
-import {
-  createNotificationConfiguration,
-  putWorkspace,
-  sendNotificationEvent,
-} from '../../../src/operations/notifications/index.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import { type NameServer, startNameServer } from '../../support/name-server.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { must, runEvent } from './engine-setup.js';

@@ -4,7 +4,8 @@ import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { type Delivery, deliveries, deliveryKey } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
-import { listDeliveries, showDelivery } from '../../../src/operations/notifications/index.js';
+import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
+
 import { day, minute, second } from '../../../src/shared/duration.js';
 import { table } from '../../../src/shared/table.js';
 import { scratchFolder } from '../../adapters/sqlite/sqlite-files.js';

@@ -5,19 +5,21 @@ import { configurations } from '../../../src/notifications/configurations/config
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { eventTypes } from '../../../src/notifications/events/event-type.js';
 import { signBody } from '../../../src/notifications/signature.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { showNotificationConfiguration } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import {
-  createNotificationConfiguration,
-  explainEvent,
-  listDeliveries,
   listEventTypes,
   putEventType,
   removeEventType,
-  sendNotificationEvent,
-  showDelivery,
   showEventType,
-  showNotificationConfiguration,
-  updateNotificationConfiguration,
-} from '../../../src/operations/notifications/index.js';
+} from '../../../src/operations/notifications/events/event-types.js';
+import {
+  explainEvent,
+  sendNotificationEvent,
+} from '../../../src/operations/notifications/events/send-notification-event.js';
+import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
+
 import type { Transform } from '../../../src/ports/transform.js';
 import { hour, second } from '../../../src/shared/duration.js';
 import {

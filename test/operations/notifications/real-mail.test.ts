@@ -13,13 +13,12 @@ import { sqliteStorage } from '../../../adapters/sqlite/sqlite-storage.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';
-import {
-  listDeliveries,
-  putUser,
-  putWorkspace,
-  updateNotificationConfiguration,
-  verifyNotificationConfiguration,
-} from '../../../src/operations/notifications/index.js';
+import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
+import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
+import { listDeliveries } from '../../../src/operations/notifications/log/list-deliveries.js';
+import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import { startReceiver } from '../../support/receiver.js';
 import { create, must, owner, publish, workspaceInput } from './engine-setup.js';
 

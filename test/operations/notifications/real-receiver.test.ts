@@ -7,15 +7,16 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
 import type { FailureClass } from '../../../src/notifications/delivery/classify-failure.js';
 import { signBody } from '../../../src/notifications/signature.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import { showNotificationConfiguration } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
 import {
-  createNotificationConfiguration,
   enableNotificationConfiguration,
-  putWorkspace,
-  showDelivery,
-  showNotificationConfiguration,
   updateNotificationConfiguration,
-  verifyNotificationConfiguration,
-} from '../../../src/operations/notifications/index.js';
+} from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
+import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
+import { showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import { patience } from '../../support/patience.js';
 import { type Behaviour, type Receiver, startReceiver } from '../../support/receiver.js';
 import { must, mustFail, publish, workspaceId } from './engine-setup.js';

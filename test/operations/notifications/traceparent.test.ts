@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import { sendNotificationEvent } from '../../../src/operations/notifications/index.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+
 import { minute } from '../../../src/shared/duration.js';
 import { create, must, owner, runEvent, type TestEngine, testEngine, workspaceId } from './engine-setup.js';
 

@@ -1,21 +1,22 @@
 import { expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { events } from '../../../src/notifications/events/event.js';
+import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
+import {
+  listNotificationEvents,
+  showNotificationEvent,
+} from '../../../src/operations/notifications/events/events-log.js';
+import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
 import {
   cancelBulkRedelivery,
   countRecoverable,
-  eraseNotificationEvent,
   listBulkRedeliveries,
-  listDeliveries,
-  listNotificationConfigurations,
-  listNotificationEvents,
-  putWorkspace,
-  redeliver,
-  removeWorkspace,
-  showDelivery,
-  showNotificationEvent,
   startBulkRedelivery,
-} from '../../../src/operations/notifications/index.js';
+} from '../../../src/operations/notifications/log/recoveries.js';
+import { redeliver } from '../../../src/operations/notifications/log/redeliver.js';
+import { putWorkspace, removeWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+
 import { day, minute, second } from '../../../src/shared/duration.js';
 import { create, must, mustFail, owner, publish, testEngine, workspaceId, workspaceInput } from './engine-setup.js';
 

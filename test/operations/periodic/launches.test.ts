@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
-import { dispatchJob, forceLaunch, hostPrincipal, registerJob, stopJob } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { forceLaunch } from '../../../src/operations/periodic/force-launch.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';

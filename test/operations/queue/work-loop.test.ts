@@ -2,7 +2,9 @@ import { errAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
-import { listDeliveries, sendNotificationEvent } from '../../../src/operations/notifications/index.js';
+import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
+import { listDeliveries } from '../../../src/operations/notifications/log/list-deliveries.js';
+
 import type { Storage } from '../../../src/ports/storage.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { create, must, owner, publish, runEvent, testEngine, workspaceId } from '../notifications/engine-setup.js';

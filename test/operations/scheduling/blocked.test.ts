@@ -6,16 +6,12 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
-import {
-  createEngine,
-  dispatchJob,
-  type Engine,
-  hostPrincipal,
-  registerJob,
-  registerNode,
-  reportAllocations,
-} from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
 
 import type { Ids } from '../../../src/ports/ids.js';
 import { type Allocation, allocations, isClientTerminal } from '../../../src/scheduler/allocation.js';

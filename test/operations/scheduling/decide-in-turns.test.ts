@@ -1,9 +1,10 @@
 import { ok } from 'neverthrow';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { commit } from '../../../src/operations/commit.js';
 import { learnCluster } from '../../../src/operations/context/learn-cluster.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { newEvaluation } from '../../../src/operations/records/scheduling/new-evaluation.js';
 import { evaluationLoop } from '../../../src/operations/scheduling/evaluation-loop.js';
 import {
@@ -12,6 +13,7 @@ import {
   processEvaluation,
   writeDecided,
 } from '../../../src/operations/scheduling/process-evaluation.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import type { Transaction } from '../../../src/operations/write-transaction.js';
 import type { ReadView, Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';

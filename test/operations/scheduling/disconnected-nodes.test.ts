@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { heartbeatNode, hostPrincipal, registerJob, registerNode, reportAllocations } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { heartbeatNode, registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';

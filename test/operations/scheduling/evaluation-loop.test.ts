@@ -1,11 +1,12 @@
 import { ok } from 'neverthrow';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { commit } from '../../../src/operations/commit.js';
-import { putWorkspace } from '../../../src/operations/notifications/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
 import { watchOf } from '../../../src/operations/records/scheduling/plan-basis.js';
 import { readSchedulerConfiguration } from '../../../src/operations/records/scheduling/scheduler-configuration-rows.js';
 import { writeInTurns } from '../../../src/operations/scheduling/evaluation-loop.js';
@@ -16,6 +17,7 @@ import {
   type WrittenSoFar,
   writeDecided,
 } from '../../../src/operations/scheduling/process-evaluation.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import type { Transaction } from '../../../src/operations/write-transaction.js';
 import type { ReadView } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';

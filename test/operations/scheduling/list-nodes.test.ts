@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, hostPrincipal, type ListNodesInput, listNodes, registerNode } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
+import { type ListNodesInput, listNodes } from '../../../src/operations/scheduling/read-nodes.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { pagesOf } from '../../support/pages.js';
 

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { hostPrincipal, putNamespace, registerJob, registerNode } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';

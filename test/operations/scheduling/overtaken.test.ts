@@ -1,8 +1,9 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
 import { commit } from '../../../src/operations/commit.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { evaluationLoop } from '../../../src/operations/scheduling/evaluation-loop.js';
 import { processEvaluation } from '../../../src/operations/scheduling/process-evaluation.js';
 import type { Storage, WriteView } from '../../../src/ports/storage.js';

@@ -13,12 +13,10 @@ import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import {
-  heartbeatNode,
-  listNodeWork,
-  registerNode,
-  reportAllocations,
-} from '../../../src/operations/scheduling/index.js';
+import { listNodeWork } from '../../../src/operations/scheduling/list-node-work.js';
+import { heartbeatNode, registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
+
 import { type Allocation, allocations, type TaskState } from '../../../src/scheduler/allocation.js';
 import { blockedRequirements } from '../../../src/scheduler/blocked/blocked-requirement.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';

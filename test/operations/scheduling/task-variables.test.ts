@@ -1,16 +1,12 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import {
-  agentLink,
-  hostPrincipal,
-  putPolicy,
-  putVariable,
-  registerJob,
-  removeVariable,
-  stopJob,
-  type TaskVariablesQuery,
-} from '../../../src/index.js';
+import { agentLink, hostPrincipal, type TaskVariablesQuery } from '../../../src/index.js';
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import { putPolicy } from '../../../src/operations/access/put-policy.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { putVariable } from '../../../src/operations/variables/put-variable.js';
+import { removeVariable } from '../../../src/operations/variables/remove-variable.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { second } from '../../../src/shared/duration.js';
 import { variables as variableTable } from '../../../src/variables/variable.js';

@@ -4,18 +4,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { steps } from '../../../src/functions/run.js';
 import { createFunctions, defineFunction } from '../../../src/functions.js';
-import {
-  createEngine,
-  exportStore,
-  hostPrincipal,
-  type Principal,
-  putToken,
-  putUser,
-  putWorkspace,
-  readStoreExport,
-  type Storage,
-  type StoreContents,
-} from '../../../src/index.js';
+import { createEngine, hostPrincipal, type Principal, type Storage, type StoreContents } from '../../../src/index.js';
+import { putToken } from '../../../src/operations/access/tokens/put-token.js';
+import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { exportStore } from '../../../src/operations/store/export/export-store.js';
+import { readStoreExport } from '../../../src/operations/store/export/read-store-export.js';
 import { exportedTables, tables } from '../../../src/tables.js';
 import { filledEngine } from '../../adapters/http-server/engine-under-test.js';
 import { world } from '../jobs/world.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { type MonitorLogInput, monitorLog } from '../../../src/operations/store/monitor-log.js';
 import { second } from '../../../src/shared/duration.js';
 import { serviceJob } from '../jobs/world.js';

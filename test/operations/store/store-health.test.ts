@@ -3,7 +3,8 @@ import { createHttpHandler, requestFrom } from '../../../adapters/http-server/in
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { loadDriver, type OpenFile } from '../../../adapters/sqlite/sqlite-handle.js';
-import { createEngine, type Engine, hostPrincipal, listNodes } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
+import { listNodes } from '../../../src/operations/scheduling/read-nodes.js';
 import { storeHealth } from '../../../src/operations/store/store-health.js';
 import { scratchFolder } from '../../adapters/sqlite/sqlite-files.js';
 

@@ -6,13 +6,15 @@ import { aesCipher } from '../../../adapters/node/aes-cipher.js';
 import { hostPrincipal as host } from '../../../src/access/principal.js';
 import { tokens } from '../../../src/access/tokens.js';
 import { configurations } from '../../../src/notifications/configurations/configuration.js';
-import { readToken, saveToken } from '../../../src/operations/access/index.js';
-import {
-  showNotificationConfiguration,
-  updateNotificationConfiguration,
-} from '../../../src/operations/notifications/index.js';
-import { checkStoredSecrets, resealStoredSecrets } from '../../../src/operations/store/index.js';
-import { putVariable, readVariable } from '../../../src/operations/variables/index.js';
+import { readToken } from '../../../src/operations/access/tokens/read-token.js';
+import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
+import { showNotificationConfiguration } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
+import { checkStoredSecrets } from '../../../src/operations/store/secrets/check-stored-secrets.js';
+import { resealStoredSecrets } from '../../../src/operations/store/secrets/reseal-stored-secrets.js';
+import { putVariable } from '../../../src/operations/variables/put-variable.js';
+import { readVariable } from '../../../src/operations/variables/read-variables.js';
+
 import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { storageFailure } from '../../../src/storage/failures.js';

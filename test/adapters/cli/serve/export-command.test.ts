@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportCommand } from '../../../../adapters/cli/serve/export-command.js';
 import { sqliteStorage } from '../../../../adapters/sqlite/index.js';
-import { readStoreExport } from '../../../../src/index.js';
+import { readStoreExport } from '../../../../src/operations/store/export/read-store-export.js';
 
 let folder: string;
 beforeEach(async () => {

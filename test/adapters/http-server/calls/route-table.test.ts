@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { routeTable } from '../../../../adapters/http-server/calls/route-table.js';
 import type { HttpResponse } from '../../../../adapters/http-server/http-message.js';
 import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
-import { hostPrincipal, putToken } from '../../../../src/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
+import { putToken } from '../../../../src/operations/access/tokens/put-token.js';
 import { bootstrapping, engineUnderTest, everything, filledEngine } from '../engine-under-test.js';
 import { bodyFor, bodySchemaOf, pathValues, targetFor } from '../route-samples.js';
 

@@ -9,18 +9,20 @@ import type { CommandInput, CommandOutput } from '../../../../src/agent/link/nod
 import { createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import {
-  execInAllocation,
   listAllocationFiles,
-  readAllocationChecks,
   readAllocationFile,
-  readAllocationStats,
-  restartAllocation,
-  runJobAction,
-  signalAllocation,
   statAllocationFile,
   streamAllocationFile,
   streamTaskLogs,
-} from '../../../../src/operations/allocations/index.js';
+} from '../../../../src/operations/allocations/read-allocation-files.js';
+import { execInAllocation, runJobAction } from '../../../../src/operations/allocations/run-in-allocation.js';
+import {
+  readAllocationChecks,
+  readAllocationStats,
+  restartAllocation,
+  signalAllocation,
+} from '../../../../src/operations/allocations/steer-allocation.js';
+
 import { collectAllocation, collectOnNodes, readHostUsage } from '../../../../src/operations/allocations/steer-node.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../../src/operations/jobs/stop-job.js';

@@ -6,8 +6,11 @@ import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { httpAgentLink } from '../../../../adapters/runner/index.js';
 import type { CommandPerformer } from '../../../../src/agent/link/node-command.js';
 import { connect } from '../../../../src/client/index.js';
-import { agentLink, createEngine, type Engine, hostPrincipal, registerNode, saveToken } from '../../../../src/index.js';
-import { removeToken } from '../../../../src/operations/access/index.js';
+import { agentLink, createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
+import { removeToken } from '../../../../src/operations/access/tokens/remove-token.js';
+import { saveToken } from '../../../../src/operations/access/tokens/save-token.js';
+import { registerNode } from '../../../../src/operations/scheduling/register-node.js';
+
 import type { Clock } from '../../../../src/ports/clock.js';
 import { agentLinkConformance } from '../../../conformance/agent-link/index.js';
 import { type ServedEngine, serveEngine } from '../../../support/agent-linkages.js';

@@ -1,6 +1,7 @@
 import { errAsync, ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
-import { hostPrincipal, registerJob } from '../../../../src/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import type { AgentLink } from '../../../../src/ports/agent-link.js';
 import { second } from '../../../../src/shared/duration.js';
 import { groupDocument } from '../../../support/jobs.js';

@@ -1,7 +1,9 @@
 import { ok, ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
-import { hostPrincipal, registerJob } from '../../../../src/index.js';
-import { restartAllocation } from '../../../../src/operations/allocations/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
+import { restartAllocation } from '../../../../src/operations/allocations/steer-allocation.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+
 import type { Download } from '../../../../src/ports/download.js';
 import { second } from '../../../../src/shared/duration.js';
 import { groupDocument } from '../../../support/jobs.js';

@@ -8,8 +8,9 @@ import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/in
 import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver, type RunnerOptions, rawExecDriver } from '../../../../adapters/runner/index.js';
 import { undiciDownload } from '../../../../adapters/undici/index.js';
-import { agentPorts, createEngine, type Engine, hostPrincipal, registerJob } from '../../../../src/index.js';
+import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { groupDocument } from '../../../support/jobs.js';

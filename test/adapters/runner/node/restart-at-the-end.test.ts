@@ -1,7 +1,9 @@
 import { ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
-import { hostPrincipal, registerJob } from '../../../../src/index.js';
-import { restartAllocation } from '../../../../src/operations/allocations/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
+import { restartAllocation } from '../../../../src/operations/allocations/steer-allocation.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+
 import type { AgentLink } from '../../../../src/ports/agent-link.js';
 import { groupDocument } from '../../../support/jobs.js';
 import { settled } from '../../../support/settled.js';

@@ -5,17 +5,12 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver, type Runner, rawExecDriver } from '../../../../adapters/runner/index.js';
-import {
-  agentPorts,
-  createEngine,
-  type Engine,
-  hostPrincipal,
-  putVariable,
-  registerJob,
-  removeVariable,
-  stopJob,
-} from '../../../../src/index.js';
+import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
+import { putVariable } from '../../../../src/operations/variables/put-variable.js';
+import { removeVariable } from '../../../../src/operations/variables/remove-variable.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { nodes } from '../../../../src/scheduler/node.js';
 import { groupDocument } from '../../../support/jobs.js';

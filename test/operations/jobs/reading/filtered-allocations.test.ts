@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { hostPrincipal, registerJob } from '../../../../src/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
 import { listAllocations } from '../../../../src/operations/jobs/reading/read-allocations.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { second } from '../../../../src/shared/duration.js';
 import { fakeCluster } from '../../../support/fake-agents.js';
 import { serviceJob } from '../world.js';

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { type Capability, hostPrincipal, listJobs, type Principal, registerJob } from '../../../../src/index.js';
+import { type Capability, hostPrincipal, type Principal } from '../../../../src/index.js';
+import { listJobs } from '../../../../src/operations/jobs/reading/list-jobs.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { serviceJob, world } from '../world.js';
 
 /* A filter is asked of the stored job. Who may list jobs and not read them must not learn by it what the list does not show. */

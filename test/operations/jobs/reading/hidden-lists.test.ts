@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
-import { hostPrincipal, listDeployments, type Principal, putNamespace, registerJob } from '../../../../src/index.js';
+import { hostPrincipal, type Principal } from '../../../../src/index.js';
+import { listDeployments } from '../../../../src/operations/jobs/reading/read-deployments.js';
 import { listScalingPolicies } from '../../../../src/operations/jobs/reading/read-scaling-policies.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+import { putNamespace } from '../../../../src/operations/namespaces/put-namespace.js';
 import { listServices } from '../../../../src/operations/services/read-services.js';
 import { serviceJob, world } from '../world.js';
 

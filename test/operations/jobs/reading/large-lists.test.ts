@@ -7,17 +7,15 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../../../adapters/memory/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
+import { commit } from '../../../../src/operations/commit.js';
 import {
-  createEngine,
-  type Engine,
-  hostPrincipal,
   listDeploymentAllocations,
   listEvaluationAllocations,
   listJobAllocations,
-  readJobScaleStatus,
-  registerJob,
-} from '../../../../src/index.js';
-import { commit } from '../../../../src/operations/commit.js';
+} from '../../../../src/operations/jobs/reading/read-allocations.js';
+import { readJobScaleStatus } from '../../../../src/operations/jobs/reading/read-scale-status.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import type { Storage } from '../../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { minute, second } from '../../../../src/shared/duration.js';

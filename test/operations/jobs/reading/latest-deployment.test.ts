@@ -1,11 +1,8 @@
 import { expect, it } from 'vitest';
-import {
-  hostPrincipal,
-  listJobDeployments,
-  readLatestDeployment,
-  registerJob,
-  registerNode,
-} from '../../../../src/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
+import { listJobDeployments, readLatestDeployment } from '../../../../src/operations/jobs/reading/read-deployments.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+import { registerNode } from '../../../../src/operations/scheduling/register-node.js';
 import { groupDocument } from '../../../support/jobs.js';
 import { nodeFrom } from '../../../support/nodes.js';
 import { world } from '../world.js';

@@ -1,9 +1,10 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal, registerJob } from '../../../../src/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
 import { listJobStatuses } from '../../../../src/operations/jobs/reading/list-job-statuses.js';
 import { listEvaluations } from '../../../../src/operations/jobs/reading/read-evaluations.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { type Evaluation, evaluations } from '../../../../src/scheduler/evaluation.js';
 import type { TableName } from '../../../../src/shared/table.js';
 import { countedLists } from '../../../support/counted-lists.js';

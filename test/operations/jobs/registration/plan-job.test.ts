@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  applyPlan,
-  hostPrincipal,
-  planJob,
-  readJob,
-  registerJob,
-  registerNode,
-  stopJob,
-} from '../../../../src/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
+import { readJob } from '../../../../src/operations/jobs/reading/read-job.js';
+import { applyPlan } from '../../../../src/operations/jobs/registration/apply-plan.js';
+import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
+import { registerNode } from '../../../../src/operations/scheduling/register-node.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { minute } from '../../../../src/shared/duration.js';
 import { fakeCluster } from '../../../support/fake-agents.js';

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/memory/index.js';
-import { hostPrincipal, registerJob } from '../../../../src/index.js';
+import { hostPrincipal } from '../../../../src/index.js';
 import { jobVersions } from '../../../../src/jobs/job-record.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { allocations } from '../../../../src/scheduler/allocation.js';
 import { second } from '../../../../src/shared/duration.js';
 import { countedLists } from '../../../support/counted-lists.js';
