@@ -7,7 +7,8 @@ import { loadOperations, withOperations } from './load-operations.js';
 import type { PermissionDenied } from './operations/authorise.js';
 import type { EngineContext } from './operations/context/engine-context.js';
 import { secretHash } from './operations/records/presented-secret.js';
-import type { NodeClaimant } from './operations/scheduling/index.js';
+import type { NodeClaimant } from './operations/scheduling/node-ownership.js';
+
 import type { AgentLink, AgentLinkError } from './ports/agent-link.js';
 import type { Clock } from './ports/clock.js';
 import type { Ids } from './ports/ids.js';
@@ -121,11 +122,10 @@ async function waitForWork(
   let cancel: () => void = () => undefined;
   const abort = (): void => cancel();
   signal.addEventListener('abort', abort);
-  const listed = await listNodeWork(
-    context,
-    hostPrincipal,
-    { nodeId, instance },
-    {
+  const listed = await listNodeWork(context, hostPrincipal, {
+    nodeId,
+    instance,
+    waiting: {
       after,
       isPatient: true,
       whenCancelled: (cancelWait) => {
@@ -133,7 +133,7 @@ async function waitForWork(
         if (signal.aborted) cancelWait();
       },
     },
-  );
+  });
   signal.removeEventListener('abort', abort);
   return listed.map(({ value }): NodeWorkList => value);
 }

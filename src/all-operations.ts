@@ -1,126 +1,462 @@
 /*
- * All operations and background loops, loaded together by `load-operations.ts`. The build lets the main entry export functions that load
- * them in place of the operations that the areas export.
+ * The operation of every call, and all background loops, loaded together by `load-operations.ts`. The rows of `src/api` name the calls;
+ * this is the column that only a process with an engine needs, so that clients bundle no operation. A row without its operation, or with one
+ * of another form, does not compile.
  */
 
+import { okAsync, ResultAsync } from 'neverthrow';
 import type { Api } from './api/index.js';
-import { policyBindings, roleBindings, tokenBindings } from './operations/access/access-bindings.js';
+import { putPolicy } from './operations/access/put-policy.js';
+import { putRole } from './operations/access/put-role.js';
+import { listOwnPolicies, listPolicies, readPolicy } from './operations/access/read-policies.js';
+import { listRoles, readRole } from './operations/access/read-roles.js';
+import { removePolicy } from './operations/access/remove-policy.js';
+import { removeRole } from './operations/access/remove-role.js';
+import { bootstrapFirstToken } from './operations/access/tokens/bootstrap-management-token.js';
+import { listTokenStubs } from './operations/access/tokens/list-token-stubs.js';
+import { createOneTimeToken, exchangeOneTimeToken } from './operations/access/tokens/one-time-token.js';
+import { readOwnToken, readToken } from './operations/access/tokens/read-token.js';
+import { removeToken } from './operations/access/tokens/remove-token.js';
+import { saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
+import { listJobActions } from './operations/allocations/list-job-actions.js';
+import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
 import {
-  actionBindings,
-  allocationCommandBindings,
-  fileBindings,
-  nodeCommandBindings,
-} from './operations/allocations/allocation-command-bindings.js';
-import type { Bindings } from './operations/binding.js';
-import type { BackgroundLoop } from './operations/context/engine-context.js';
-import { deploymentActionBindings } from './operations/deployments/deployment-bindings.js';
-import { deploymentLoops } from './operations/deployments/index.js';
-import { clusterBindings } from './operations/events/cluster-bindings.js';
-import { functionBindings } from './operations/functions/function-bindings.js';
+  readAllocationChecks,
+  readAllocationStats,
+  restartAllocation,
+  signalAllocation,
+} from './operations/allocations/steer-allocation.js';
+import { collectAllocation, collectOnNodes, readHostUsage } from './operations/allocations/steer-node.js';
+import { stopAllocation } from './operations/allocations/stop-allocation.js';
 import {
-  allocationBindings,
-  deploymentBindings,
-  evaluationBindings,
-  jobBindings,
-  planBindings,
-  poolJobBindings,
-  scalingBindings,
-} from './operations/jobs/job-bindings.js';
-import { maintenanceBindings } from './operations/maintenance/collect-garbage.js';
-import { maintenanceLoops } from './operations/maintenance/index.js';
-import { namespaceBindings } from './operations/namespaces/namespace-bindings.js';
+  execOverSocket,
+  readFileBytes,
+  runActionOverSocket,
+  streamFileFrames,
+  streamLogs,
+} from './operations/allocations/streams-and-sockets.js';
+import { type BackgroundLoop, ownAddress } from './operations/context/engine-context.js';
+import {
+  failDeployment,
+  pauseDeployment,
+  promoteDeployment,
+  setAllocationHealth,
+  unblockDeployment,
+} from './operations/deployments/actions.js';
+import { deploymentLoop } from './operations/deployments/deployment-loop.js';
+import { streamEvents } from './operations/events/stream-events.js';
+import {
+  cancelFunctionRun,
+  cancelFunctionRuns,
+  enqueueFunction,
+  pauseFunction,
+  resumeFunction,
+  retryFunctionRun,
+  retryFunctionRuns,
+} from './operations/functions/change-functions.js';
+import {
+  explainFunctionRun,
+  listFunctionRuns,
+  listFunctions,
+  readFunction,
+  readFunctionRun,
+  readFunctionRunLog,
+} from './operations/functions/read-functions.js';
+import { deleteEvaluations } from './operations/jobs/delete-evaluations.js';
+import { dispatchJob } from './operations/jobs/dispatch-job.js';
+import { evaluateJob } from './operations/jobs/evaluate-job.js';
+import { listJobStatuses, listNamedJobStatuses } from './operations/jobs/reading/list-job-statuses.js';
+import { listJobs, listPoolJobs } from './operations/jobs/reading/list-jobs.js';
+import {
+  listAllocations,
+  listDeploymentAllocations,
+  listEvaluationAllocations,
+  listJobAllocations,
+  readAllocation,
+} from './operations/jobs/reading/read-allocations.js';
+import {
+  listDeployments,
+  listJobDeployments,
+  readDeployment,
+  readLatestDeployment,
+} from './operations/jobs/reading/read-deployments.js';
+import {
+  countEvaluations,
+  listEvaluations,
+  listJobEvaluations,
+  readEvaluation,
+} from './operations/jobs/reading/read-evaluations.js';
+import { compareJobVersions, readJob, readJobSubmission, readJobSummary } from './operations/jobs/reading/read-job.js';
+import { readJobScaleStatus } from './operations/jobs/reading/read-scale-status.js';
+import { listScalingPolicies, readScalingPolicy } from './operations/jobs/reading/read-scaling-policies.js';
+import { parseJobSource } from './operations/jobs/registration/parse-job-source.js';
+import { planJob } from './operations/jobs/registration/plan-job.js';
+import { registerJob } from './operations/jobs/registration/register-job.js';
+import { validateSubmittedJob } from './operations/jobs/registration/validate-submitted-job.js';
+import { revertJob } from './operations/jobs/revert-job.js';
+import { scaleJob } from './operations/jobs/scale-job.js';
+import { setJobStability } from './operations/jobs/set-job-stability.js';
+import { stopJob } from './operations/jobs/stop-job.js';
+import { tagJobVersion, untagJobVersion } from './operations/jobs/tag-job-version.js';
+import { collectGarbage } from './operations/maintenance/collect-garbage.js';
+import { collectionLoop } from './operations/maintenance/collection-loop.js';
+import { reconcileSummaries } from './operations/maintenance/reconcile-summaries.js';
+import { putNamespace } from './operations/namespaces/put-namespace.js';
+import { listNamespaces, readNamespace } from './operations/namespaces/read-namespaces.js';
+import { removeNamespace } from './operations/namespaces/remove-namespace.js';
 import { commandRelayLoop } from './operations/node-commands/command-relay-loop.js';
-import { nodeLoops } from './operations/nodes/index.js';
+import { drainLoop } from './operations/nodes/drain-loop.js';
+import { drainNode } from './operations/nodes/drain-node.js';
+import { evaluateNode } from './operations/nodes/evaluate-node.js';
+import { applyNodeMetadata, readNodeMetadata } from './operations/nodes/node-metadata.js';
 import {
-  nodeActionBindings,
-  nodeMetadataBindings,
-  nodePoolBindings,
-  schedulerBindings,
-} from './operations/nodes/node-bindings.js';
+  listNodePoolNodes,
+  listNodePools,
+  putNodePool,
+  readNodePool,
+  removeNodePool,
+} from './operations/nodes/node-pools.js';
+import { purgeNode } from './operations/nodes/purge-node.js';
+import { listNodeAllocations } from './operations/nodes/read-node-allocations.js';
+import { readSchedulerConfiguration, setSchedulerConfiguration } from './operations/nodes/scheduler-configuration.js';
+import { setNodeEligibility } from './operations/nodes/set-node-eligibility.js';
+import { createNotificationConfiguration } from './operations/notifications/configurations/create-notification-configuration.js';
+import { deleteNotificationConfiguration } from './operations/notifications/configurations/delete-notification-configuration.js';
 import {
-  deliveryBindings,
-  notificationBindings,
-} from './operations/notifications/configurations/notification-bindings.js';
+  listNotificationConfigurations,
+  showDestinationHealth,
+  showNotificationConfiguration,
+} from './operations/notifications/configurations/list-notification-configurations.js';
 import {
-  eventBindings,
-  eventTypeBindings,
-  recoveryBindings,
-  userBindings,
-  workspaceBindings,
-} from './operations/notifications/events/event-bindings.js';
-import { notificationLoops } from './operations/notifications/loops.js';
+  pauseNotificationConfiguration,
+  resumeNotificationConfiguration,
+} from './operations/notifications/configurations/pause-notification-configuration.js';
+import { putNotificationConfiguration } from './operations/notifications/configurations/put-notification-configuration.js';
 import {
-  accountBindings,
-  organizationBindings,
-  workspaceReadBindings,
-} from './operations/notifications/workspaces/organization-bindings.js';
-import { periodicLoops } from './operations/periodic/index.js';
-import { periodicBindings } from './operations/periodic/periodic-bindings.js';
-import { agentBindings, nodeBindings } from './operations/scheduling/agent-bindings.js';
-import { schedulingLoops } from './operations/scheduling/index.js';
-import { searchBindings } from './operations/search/search.js';
-import { allocationServiceBindings, jobServiceBindings, serviceBindings } from './operations/services/read-services.js';
-import { systemBindings } from './operations/store/system-bindings.js';
+  enableNotificationConfiguration,
+  updateNotificationConfiguration,
+} from './operations/notifications/configurations/update-notification-configuration.js';
+import { verifyNotificationConfiguration } from './operations/notifications/configurations/verify-notification-configuration.js';
+import { deliveryLoop } from './operations/notifications/delivery/delivery-loop.js';
+import { eraseNotificationEvent } from './operations/notifications/events/erase-notification-event.js';
+import {
+  listEventTypes,
+  putEventTypeOfDocument,
+  removeEventType,
+  showEventType,
+} from './operations/notifications/events/event-types.js';
+import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
+import { explainEvent, sendNotificationEvent } from './operations/notifications/events/send-notification-event.js';
+import { listDeliveries, showDelivery } from './operations/notifications/log/list-deliveries.js';
+import { cancelBulkRedelivery, listBulkRedeliveries } from './operations/notifications/log/recoveries.js';
+import {
+  countRecoverableOfDocument,
+  recoverDeliveriesOfDocument,
+  startBulkRedeliveryOfDocument,
+} from './operations/notifications/log/recovery-documents.js';
+import { recoveryLoop } from './operations/notifications/log/recovery-loop.js';
+import { redeliver } from './operations/notifications/log/redeliver.js';
+import { retentionLoop } from './operations/notifications/log/retention-loop.js';
+import {
+  listMemberships,
+  listOrganizations,
+  listWorkspaces,
+  showAccount,
+  showEntitlements,
+  showMembership,
+  showOrganization,
+  showWorkspace,
+  showWorkspaceNamed,
+} from './operations/notifications/workspaces/organizations.js';
+import { putUserOfDocument, removeUser } from './operations/notifications/workspaces/put-user.js';
+import { putWorkspaceOfDocument, removeWorkspace } from './operations/notifications/workspaces/put-workspace.js';
+import type { Operations } from './operations/operation.js';
+import { forceLaunch } from './operations/periodic/force-launch.js';
+import { periodicLaunchLoop } from './operations/periodic/launch-loop.js';
+import { evaluationLoop } from './operations/scheduling/evaluation-loop.js';
+import { nodeLivenessLoop } from './operations/scheduling/node-liveness-loop.js';
+import { listNodes, readNode } from './operations/scheduling/read-nodes.js';
+import {
+  commandsForAgent,
+  heartbeatOfAgent,
+  leaveOfAgent,
+  registerNodeOfAgent,
+  reportOfAgent,
+  variablesOfAgent,
+  workOfAgent,
+} from './operations/scheduling/serve-agents.js';
+import { waitingJobsLoop } from './operations/scheduling/waiting-jobs-loop.js';
+import { fuzzySearch, search } from './operations/search/search.js';
+import {
+  listAllocationServices,
+  listJobServices,
+  listServices,
+  readService,
+  removeService,
+} from './operations/services/read-services.js';
+import { describeAgent, listMembers, listServers, readRaftConfiguration } from './operations/store/describe-agent.js';
+import { monitorLog } from './operations/store/monitor-log.js';
+import { readMetrics } from './operations/store/read-metrics.js';
+import { readStoreStatus } from './operations/store/store-figures.js';
+import { healthOfAgent, storeHealth } from './operations/store/store-health.js';
 import { variableLockLoop } from './operations/variables/lock-loop.js';
-import { variableBindings } from './operations/variables/variable-bindings.js';
+import { writeVariable } from './operations/variables/put-variable.js';
+import { listVariables, readVariable } from './operations/variables/read-variables.js';
+import { removeVariable } from './operations/variables/remove-variable.js';
 
-export * from './operations/access/index.js';
-export * from './operations/deployments/index.js';
-export * from './operations/jobs/index.js';
-export * from './operations/maintenance/index.js';
-export * from './operations/namespaces/index.js';
-export * from './operations/nodes/index.js';
-export * from './operations/notifications/index.js';
-export * from './operations/periodic/index.js';
-export * from './operations/scheduling/index.js';
-export * from './operations/store/index.js';
-export * from './operations/variables/index.js';
 /** The operation of every call of the interface. */
-export const bindings: { readonly [A in keyof Api]: Bindings<Api[A]> } = {
-  jobs: { ...jobBindings, ...planBindings, ...periodicBindings, ...actionBindings, ...jobServiceBindings },
-  functions: functionBindings,
-  evaluations: evaluationBindings,
-  allocations: { ...allocationBindings, ...allocationCommandBindings, ...allocationServiceBindings },
-  services: serviceBindings,
-  files: fileBindings,
-  deployments: { ...deploymentBindings, ...deploymentActionBindings },
-  nodes: { ...nodeBindings, ...nodeActionBindings, ...nodeMetadataBindings, ...nodeCommandBindings },
-  agents: agentBindings,
-  nodePools: { ...nodePoolBindings, ...poolJobBindings },
-  scheduler: schedulerBindings,
-  maintenance: maintenanceBindings,
-  namespaces: namespaceBindings,
-  cluster: clusterBindings,
-  variables: variableBindings,
-  policies: policyBindings,
-  roles: roleBindings,
-  tokens: tokenBindings,
-  search: searchBindings,
-  scaling: scalingBindings,
-  notifications: notificationBindings,
-  deliveries: deliveryBindings,
-  events: eventBindings,
-  recoveries: recoveryBindings,
-  eventTypes: eventTypeBindings,
-  organizations: organizationBindings,
-  workspaces: { ...workspaceBindings, ...workspaceReadBindings },
-  account: accountBindings,
-  users: userBindings,
-  system: systemBindings,
+export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
+  jobs: {
+    list: listJobs,
+    statuses: listJobStatuses,
+    statusesOf: listNamedJobStatuses,
+    register: registerJob,
+    update: registerJob,
+    parse: parseJobSource,
+    validate: validateSubmittedJob,
+    plan: planJob,
+    read: readJob,
+    submission: readJobSubmission,
+    versions: compareJobVersions,
+    allocations: listJobAllocations,
+    evaluations: listJobEvaluations,
+    deployments: listJobDeployments,
+    latestDeployment: readLatestDeployment,
+    summary: readJobSummary,
+    dispatch: dispatchJob,
+    dispatchPayload: dispatchJob,
+    revert: revertJob,
+    setStability: setJobStability,
+    evaluate: evaluateJob,
+    stop: stopJob,
+    scaleStatus: readJobScaleStatus,
+    scale: scaleJob,
+    tagVersion: tagJobVersion,
+    untagVersion: untagJobVersion,
+    forceLaunch,
+    actions: listJobActions,
+    runAction: runActionOverSocket,
+    services: listJobServices,
+  },
+  functions: {
+    list: listFunctions,
+    read: readFunction,
+    runs: listFunctionRuns,
+    run: readFunctionRun,
+    explain: explainFunctionRun,
+    log: readFunctionRunLog,
+    enqueue: enqueueFunction,
+    cancel: cancelFunctionRuns,
+    retry: retryFunctionRuns,
+    pause: pauseFunction,
+    resume: resumeFunction,
+    cancelRun: cancelFunctionRun,
+    retryRun: retryFunctionRun,
+  },
+  evaluations: {
+    list: listEvaluations,
+    count: countEvaluations,
+    delete: deleteEvaluations,
+    read: readEvaluation,
+    allocations: listEvaluationAllocations,
+  },
+  allocations: {
+    list: listAllocations,
+    read: readAllocation,
+    stop: stopAllocation,
+    restart: restartAllocation,
+    signal: signalAllocation,
+    stats: readAllocationStats,
+    clientChecks: readAllocationChecks,
+    checks: readAllocationChecks,
+    collect: collectAllocation,
+    exec: execOverSocket,
+    services: listAllocationServices,
+  },
+  services: { list: listServices, read: readService, remove: removeService },
+  files: {
+    list: listAllocationFiles,
+    stat: statAllocationFile,
+    read: readFileBytes,
+    readAt: readFileBytes,
+    stream: streamFileFrames,
+    logs: streamLogs,
+  },
+  deployments: {
+    list: listDeployments,
+    read: readDeployment,
+    allocations: listDeploymentAllocations,
+    fail: failDeployment,
+    pause: pauseDeployment,
+    promote: promoteDeployment,
+    setHealth: setAllocationHealth,
+    unblock: unblockDeployment,
+  },
+  nodes: {
+    list: listNodes,
+    read: readNode,
+    allocations: listNodeAllocations,
+    setEligibility: setNodeEligibility,
+    drain: drainNode,
+    evaluate: evaluateNode,
+    purge: purgeNode,
+    readMeta: readNodeMetadata,
+    applyMeta: applyNodeMetadata,
+    stats: readHostUsage,
+    collect: collectOnNodes,
+  },
+  agents: {
+    register: registerNodeOfAgent,
+    heartbeat: heartbeatOfAgent,
+    work: workOfAgent,
+    variables: variablesOfAgent,
+    report: reportOfAgent,
+    leave: leaveOfAgent,
+    commands: commandsForAgent,
+  },
+  nodePools: {
+    list: listNodePools,
+    read: readNodePool,
+    nodes: listNodePoolNodes,
+    put: putNodePool,
+    putNamed: putNodePool,
+    remove: removeNodePool,
+    jobs: listPoolJobs,
+  },
+  scheduler: { readConfiguration: readSchedulerConfiguration, setConfiguration: setSchedulerConfiguration },
+  maintenance: {
+    collectGarbage,
+    reconcileSummaries: (context, caller) => reconcileSummaries(context, caller).map(() => undefined),
+  },
+  namespaces: {
+    list: listNamespaces,
+    read: readNamespace,
+    put: putNamespace,
+    putNamed: putNamespace,
+    remove: removeNamespace,
+  },
+  cluster: { events: streamEvents },
+  variables: { list: listVariables, read: readVariable, put: writeVariable, remove: removeVariable },
+  policies: { list: listPolicies, self: listOwnPolicies, read: readPolicy, put: putPolicy, remove: removePolicy },
+  roles: {
+    list: listRoles,
+    read: readRole,
+    readNamed: readRole,
+    create: putRole,
+    update: putRole,
+    remove: removeRole,
+  },
+  tokens: {
+    list: listTokenStubs,
+    self: readOwnToken,
+    read: readToken,
+    create: saveToken,
+    update: saveToken,
+    remove: removeToken,
+    createOneTime: createOneTimeToken,
+    exchangeOneTime: exchangeOneTimeToken,
+    bootstrap: bootstrapFirstToken,
+  },
+  search: { prefix: search, fuzzy: fuzzySearch },
+  scaling: { policies: listScalingPolicies, policy: readScalingPolicy },
+  notifications: {
+    ping: () => okAsync(undefined),
+    create: createNotificationConfiguration,
+    list: listNotificationConfigurations,
+    show: showNotificationConfiguration,
+    update: updateNotificationConfiguration,
+    delete: deleteNotificationConfiguration,
+    verify: verifyNotificationConfiguration,
+    enable: enableNotificationConfiguration,
+    pause: pauseNotificationConfiguration,
+    resume: resumeNotificationConfiguration,
+    health: showDestinationHealth,
+    declare: putNotificationConfiguration,
+    send: sendNotificationEvent,
+  },
+  deliveries: {
+    list: listDeliveries,
+    show: showDelivery,
+    redeliver,
+    recover: recoverDeliveriesOfDocument,
+  },
+  events: {
+    list: listNotificationEvents,
+    show: showNotificationEvent,
+    erase: eraseNotificationEvent,
+    explain: explainEvent,
+  },
+  recoveries: {
+    count: countRecoverableOfDocument,
+    start: startBulkRedeliveryOfDocument,
+    list: listBulkRedeliveries,
+    cancel: cancelBulkRedelivery,
+  },
+  eventTypes: { list: listEventTypes, show: showEventType, put: putEventTypeOfDocument, remove: removeEventType },
+  organizations: {
+    list: listOrganizations,
+    show: showOrganization,
+    entitlements: showEntitlements,
+    memberships: listMemberships,
+    membership: showMembership,
+  },
+  workspaces: {
+    put: putWorkspaceOfDocument,
+    remove: removeWorkspace,
+    list: listWorkspaces,
+    named: showWorkspaceNamed,
+    show: showWorkspace,
+  },
+  account: { show: showAccount },
+  users: { put: putUserOfDocument, remove: removeUser },
+  system: {
+    health: () => okAsync({ ok: true, message: 'ok' }),
+    ready: (context) => ResultAsync.fromSafePromise(storeHealth(context)),
+    agentHealth: healthOfAgent,
+    agentSelf: describeAgent,
+    members: listMembers,
+    servers: listServers,
+    monitor: monitorLog,
+    metrics: readMetrics,
+    leader: (context) => okAsync(ownAddress(context)),
+    peers: (context) => okAsync([ownAddress(context)]),
+    raftConfiguration: readRaftConfiguration,
+    store: readStoreStatus,
+    regions: ({ settings }) => okAsync([settings.jobs.region]),
+  },
 };
 
 /** The background loops of every area. */
 export const loops: readonly BackgroundLoop[] = [
-  ...notificationLoops,
-  ...schedulingLoops,
-  ...periodicLoops,
-  ...nodeLoops,
-  ...deploymentLoops,
-  ...maintenanceLoops,
+  deliveryLoop,
+  recoveryLoop,
+  retentionLoop,
+  evaluationLoop,
+  nodeLivenessLoop,
+  waitingJobsLoop,
+  periodicLaunchLoop,
+  drainLoop,
+  deploymentLoop,
+  collectionLoop,
   tokenExpiryLoop,
   variableLockLoop,
   commandRelayLoop,
 ];
 
+/* What the host of an engine and agents in its process use, beside the calls. */
+export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';
+export { listTokens } from './operations/access/tokens/list-tokens.js';
+export { putToken } from './operations/access/tokens/put-token.js';
+export { workloadCaller } from './operations/access/workload-caller.js';
+export { applyPlan } from './operations/jobs/registration/apply-plan.js';
+export { listNodeWork } from './operations/scheduling/list-node-work.js';
+export { readTaskVariables } from './operations/scheduling/read-task-variables.js';
+export { heartbeatNode, registerNode } from './operations/scheduling/register-node.js';
+export { reportAllocations } from './operations/scheduling/report-allocations.js';
+export { leaveNode } from './operations/scheduling/take-node-down.js';
+export { exportStore } from './operations/store/export/export-store.js';
+export { probeStore } from './operations/store/probe-store.js';
+export { checkStoredSecrets } from './operations/store/secrets/check-stored-secrets.js';
+export { resealStoredSecrets } from './operations/store/secrets/reseal-stored-secrets.js';
 export { transact } from './transaction.js';

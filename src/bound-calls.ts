@@ -1,12 +1,13 @@
 import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from './access/principal.js';
 import type { CallInput } from './api/answers.js';
+import type { Call } from './api/call.js';
 import type { ErrorTag } from './api/errors.js';
-import type { Api } from './api/index.js';
+import { type Api, api } from './api/index.js';
 import type { UnknownRegion } from './jobs/errors.js';
 import { withOperations } from './load-operations.js';
-import type { AnyBinding, CallManner } from './operations/binding.js';
 import type { EngineContext } from './operations/context/engine-context.js';
+import { type AnyOperation, type CallManner, operationInput } from './operations/operation.js';
 import { callerAfterWaiting } from './operations/records/caller-standing.js';
 import { isOfTokenStore } from './operations/records/presented-secret.js';
 import { quoted } from './shared/values.js';
@@ -34,19 +35,20 @@ export function boundCalls(context: EngineContext): PerformCall {
     if (region !== undefined && region !== '' && region !== context.settings.jobs.region) {
       return errAsync(unknownRegion(String(region)));
     }
-    return withOperations(({ bindings }) => {
-      const calls = bindings[area as keyof Api] as unknown as Readonly<Record<string, AnyBinding>>;
-      const call = calls[method] as AnyBinding;
-      if (manner.waiting.after === undefined) return call(context, caller, input, manner);
+    const row = (api[area as keyof Api] as Readonly<Record<string, Call>>)[method] as Call;
+    return withOperations(({ operations }) => {
+      const ofArea = operations[area as keyof Api] as unknown as Readonly<Record<string, AnyOperation>>;
+      const operation = ofArea[method] as AnyOperation;
+      const answer: Answering = (asCaller, asManner) =>
+        operation(context, asCaller, operationInput(row, input, asManner));
+      if (manner.waiting.after === undefined) return answer(caller, manner);
       const owned = { ...manner, waiting: { ...manner.waiting, owner: caller.accessor } };
-      return isOfTokenStore(caller)
-        ? afterWaiting(context, caller, owned, (asCaller, asManner) => call(context, asCaller, input, asManner))
-        : call(context, caller, input, owned);
+      return isOfTokenStore(caller) ? afterWaiting(context, caller, owned, answer) : answer(caller, owned);
     });
   };
 }
 
-type Answering = (caller: Principal, manner: CallManner) => ReturnType<AnyBinding>;
+type Answering = (caller: Principal, manner: CallManner) => ReturnType<AnyOperation>;
 
 /** Repeats a read with the caller's current rights when they changed while it waited. */
 function afterWaiting(
@@ -54,7 +56,7 @@ function afterWaiting(
   caller: Principal,
   manner: CallManner,
   answer: Answering,
-): ReturnType<AnyBinding> {
+): ReturnType<AnyOperation> {
   let isChanged = false;
   const whenRightsChanged = (): void => {
     isChanged = true;
@@ -62,7 +64,7 @@ function afterWaiting(
   return answer(caller, { ...manner, waiting: { ...manner.waiting, whenRightsChanged } }).andThen((answered) => {
     if (!isChanged) return okAsync(answered);
     return callerAfterWaiting(context, caller).andThen(
-      (found): ReturnType<AnyBinding> =>
+      (found): ReturnType<AnyOperation> =>
         found === undefined ? errAsync({ type: 'permission_denied' }) : answer(found, { ...manner, waiting: {} }),
     );
   });

@@ -8,11 +8,11 @@ import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
+import { type Host, hostOf } from './host.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { loadOperations } from './load-operations.js';
 import { localTransport } from './local-transport.js';
 import { functionLabels } from './metrics/instruments.js';
-import type { CallManner } from './operations/binding.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import {
   type BackgroundLoop,
@@ -26,6 +26,7 @@ import { NodeSwitch } from './operations/context/node-switch.js';
 import { clockOver } from './operations/context/store-clock.js';
 import { EvaluationTraces } from './operations/context/traces.js';
 import { createEmitter } from './operations/events.js';
+import type { CallManner } from './operations/operation.js';
 import { rightsIndex } from './operations/records/caller-standing.js';
 import { ParkedQueries } from './operations/waiting/parked-queries.js';
 import { PresentTimes } from './operations/waiting/present-times.js';
@@ -113,6 +114,8 @@ export interface Engine extends EngineContext {
   stop(options?: StopOptions): Promise<boolean>;
   /** A client with the rights of a principal: the same methods as those of `connect` over HTTP. Throws a TypeError for anything but a principal. */
   as(principal: Principal): Client;
+  /** What only the host may do. */
+  readonly host: Host;
   /**
    * Commits several operations together or not at all, with rows of the host's own tables. The function makes its calls synchronously, without
    * `await`, and returns their promises: one, a list, or an object of them. The values of these are the result, in the same form.
@@ -179,6 +182,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     },
     stop,
     as: (principal) => clientOf(context, principal),
+    host: hostOf(context),
     transaction: async (work) => (await loadOperations()).transact(context, work, localTransport),
     perform: boundCalls(context),
     async [Symbol.asyncDispose]() {

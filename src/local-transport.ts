@@ -9,8 +9,8 @@ import type { TaggedError, Transport, TransportOptions } from './client/client.j
 import { aborted } from './client/client-error.js';
 import { SignalboxError } from './client/or-throw.js';
 import { socketPair } from './client/socket-pair.js';
-import type { CallManner } from './operations/binding.js';
 import type { EngineContext } from './operations/context/engine-context.js';
+import type { CallManner } from './operations/operation.js';
 import type { Waiting } from './operations/waiting/blocking-query.js';
 
 /** Calls the engine's operations directly, with the rights of the caller. */

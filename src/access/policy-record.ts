@@ -31,6 +31,11 @@ export interface StoredPolicy {
   readonly ModifyIndex: number;
 }
 
+/** A policy with its parsed rules. */
+export interface PolicyDocument extends StoredPolicy {
+  readonly RulesJSON: Policy;
+}
+
 /** The writable part of a policy. */
 export type PolicyInput = Pick<StoredPolicy, 'Name' | 'Description' | 'Rules' | 'JobACL'>;
 

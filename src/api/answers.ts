@@ -147,6 +147,17 @@ export function found<T>(schema: string): AnswerForm<Indexed<T>, Indexed<T>> {
   };
 }
 
+/** A record that a write has stored, with the index of the write. */
+export function stored<T extends { readonly ModifyIndex: number }>(schema: string): AnswerForm<T, Indexed<T>> {
+  return {
+    schema: namedSchema(schema),
+    status: 200,
+    toClient: (value) => ({ index: value.ModifyIndex, value }),
+    toWire: (value) => JSON.stringify(value),
+    indexOf: ({ ModifyIndex }) => ModifyIndex,
+  };
+}
+
 /** A list of values. */
 export function list<T>(schema: string): AnswerForm<Indexed<readonly T[]>, Indexed<readonly T[]>> {
   return { ...found<readonly T[]>(schema), schema: listSchema(schema) };

@@ -29,7 +29,10 @@ import type {
 import type { ForceRefused } from '../jobs/periodic/decide-launch.js';
 import type { NotificationError } from '../notifications/errors.js';
 import type { PermissionDenied } from '../operations/authorise.js';
-import type { EvaluationDeletionRefused, UnknownAllocation, UnreadableSource } from '../operations/jobs/index.js';
+import type { EvaluationDeletionRefused } from '../operations/jobs/delete-evaluations.js';
+import type { UnknownAllocation } from '../operations/jobs/reading/read-allocations.js';
+import type { UnreadableSource } from '../operations/jobs/registration/parse-job-source.js';
+
 import type { FilterFault } from '../operations/listing/answer-list.js';
 import type { NodeTaken } from '../ports/agent-link.js';
 import type { CipherError } from '../ports/cipher.js';

@@ -18,20 +18,15 @@ export type {
 export { orThrow, SignalboxError } from '../client/or-throw.js';
 export { createEngine, type Engine, type EnginePorts, type StopOptions } from '../engine.js';
 export type { InvalidTopic } from '../events/subscription.js';
+export type { Host } from '../host.js';
 export type { RunNotificationRule } from '../notifications/run-notification-rule.js';
-export type { CallManner } from '../operations/binding.js';
 export { type HostTransaction, NotCommittedError, type OpenTransaction } from '../operations/context/shared-write.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
+export type { CallManner } from '../operations/operation.js';
+export { type ExportSink, exportStore } from '../operations/store/export/export-store.js';
+export type { InvalidExport } from '../operations/store/export/read-store-export.js';
 export { readStoreExport } from '../operations/store/export/read-store-export.js';
-export {
-  checkStoredSecrets,
-  type ExportSink,
-  exportStore,
-  type InvalidExport,
-  probeStore,
-  resealStoredSecrets,
-  type StoredSecretsCheck,
-} from '../operations/store/index.js';
+export type { StoredSecretsCheck } from '../operations/store/secrets/check-stored-secrets.js';
 export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
 export {
   defaultSettings,

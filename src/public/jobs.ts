@@ -110,6 +110,7 @@ export type {
   UnknownRegion,
   VersionNotFound,
 } from '../jobs/errors.js';
+export type { JobReference } from '../jobs/job-reference.js';
 export type { Namespace, NamespaceCapabilities } from '../jobs/namespaces/namespace.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from '../jobs/parse-job.js';
 export type { ForceRefused } from '../jobs/periodic/decide-launch.js';
@@ -124,111 +125,51 @@ export {
 } from '../jobs/runs/run-outcome.js';
 export type { ScalingEvent } from '../jobs/scaling/scaling-event.js';
 export type { JobListStub } from '../jobs/status/job-stub.js';
-export {
-  type ActOnDeploymentError,
-  type ChangedDeployment,
-  type DeploymentReference,
-  failDeployment,
-  type PauseDeploymentInput,
-  type PromoteDeploymentInput,
-  pauseDeployment,
-  promoteDeployment,
-  type SetAllocationHealthInput,
-  setAllocationHealth,
-  unblockDeployment,
-} from '../operations/deployments/index.js';
-export {
-  type AllocationWithJob,
-  applyPlan,
-  type DispatchedJob,
-  type DispatchJobError,
-  type DispatchJobInput,
-  dispatchJob,
-  type EvaluateJobError,
-  type EvaluateJobInput,
-  type EvaluationDeletionRefused,
-  type EvaluationRow,
-  evaluateJob,
-  type FilterFault,
-  type GroupScaleStatus,
-  type JobDocumentInput,
-  type JobPlan,
-  type JobQuery,
-  type JobReference,
-  type JobScaleStatus,
-  type ListAllocationsInput,
-  type ListAnswer,
-  type ListDeploymentsInput,
-  type ListEvaluationsInput,
-  type ListedJob,
-  type ListJobsInput,
-  type ListRead,
-  type ListRequest,
-  listAllocations,
-  listDeploymentAllocations,
-  listDeployments,
-  listEvaluationAllocations,
-  listEvaluations,
-  listJobAllocations,
-  listJobDeployments,
-  listJobEvaluations,
-  listJobs,
-  listJobVersions,
-  type NamespaceQuery,
-  type ParseJobSourceInput,
-  type PlanJobError,
-  type PlanJobInput,
-  type PlannedEvaluation,
-  type PlanOutdated,
-  type PlanSeal,
-  planJob,
-  type Read,
-  type RecordQuery,
-  type Registered,
-  type RegisterJobError,
-  type RegisterJobInput,
-  type RevertJobError,
-  type RevertJobInput,
-  readAllocation,
-  readDeployment,
-  readEvaluation,
-  readJob,
-  readJobScaleStatus,
-  readJobSubmission,
-  readJobSummary,
-  readLatestDeployment,
-  registerJob,
-  revertJob,
-  type ScaleJobError,
-  type ScaleJobInput,
-  type SetJobStabilityInput,
-  type StopJobInput,
-  type StoppedJob,
-  scaleJob,
-  setJobStability,
-  stopJob,
-  type TaggedVersion,
-  type TagJobVersionError,
-  type TagJobVersionInput,
-  tagJobVersion,
-  type UnknownAllocation,
-  type UnreadableSource,
-  untagJobVersion,
-  type ValidatedJob,
-  validateSubmittedJob,
-} from '../operations/jobs/index.js';
-export { parseJobSource } from '../operations/jobs/registration/parse-job-source.js';
-export { collectGarbage, reconcileSummaries } from '../operations/maintenance/index.js';
-export {
-  listNamespaces,
-  type NamespaceInput,
-  type PutNamespaceError,
-  putNamespace,
-  type RemoveNamespaceError,
-  readNamespace,
-  removeNamespace,
-} from '../operations/namespaces/index.js';
-export { type ForcedLaunch, forceLaunch } from '../operations/periodic/index.js';
+export type {
+  ActOnDeploymentError,
+  ChangedDeployment,
+  DeploymentReference,
+} from '../operations/deployments/act-on-deployment.js';
+export type {
+  PauseDeploymentInput,
+  PromoteDeploymentInput,
+  SetAllocationHealthInput,
+} from '../operations/deployments/actions.js';
+export type { EvaluationDeletionRefused } from '../operations/jobs/delete-evaluations.js';
+export type { DispatchedJob, DispatchJobError, DispatchJobInput } from '../operations/jobs/dispatch-job.js';
+export type { EvaluateJobError, EvaluateJobInput } from '../operations/jobs/evaluate-job.js';
+export type { ListedJob, ListJobsInput } from '../operations/jobs/reading/list-jobs.js';
+export type {
+  AllocationWithJob,
+  ListAllocationsInput,
+  UnknownAllocation,
+} from '../operations/jobs/reading/read-allocations.js';
+export type { ListDeploymentsInput } from '../operations/jobs/reading/read-deployments.js';
+export type { EvaluationRow, ListEvaluationsInput } from '../operations/jobs/reading/read-evaluations.js';
+export type { JobQuery, ListRead, NamespaceQuery, Read } from '../operations/jobs/reading/read-query.js';
+export type { GroupScaleStatus, JobScaleStatus } from '../operations/jobs/reading/read-scale-status.js';
+export type { RecordQuery } from '../operations/jobs/reading/record-query.js';
+export type { ParseJobSourceInput, UnreadableSource } from '../operations/jobs/registration/parse-job-source.js';
+export type { PlanJobError, PlanJobInput } from '../operations/jobs/registration/plan-job.js';
+export type { JobPlan, PlannedEvaluation } from '../operations/jobs/registration/plan-steps.js';
+export type {
+  JobDocumentInput,
+  Registered,
+  RegisterJobError,
+  RegisterJobInput,
+} from '../operations/jobs/registration/register-job.js';
+export type { PlanOutdated, PlanSeal } from '../operations/jobs/registration/sealed-plan.js';
+export type { ValidatedJob } from '../operations/jobs/registration/validate-submitted-job.js';
+export type { RevertJobError, RevertJobInput } from '../operations/jobs/revert-job.js';
+export type { ScaleJobError, ScaleJobInput } from '../operations/jobs/scale-job.js';
+export type { SetJobStabilityInput } from '../operations/jobs/set-job-stability.js';
+export type { StopJobInput, StoppedJob } from '../operations/jobs/stop-job.js';
+export type { TaggedVersion, TagJobVersionError, TagJobVersionInput } from '../operations/jobs/tag-job-version.js';
+export type { FilterFault, ListAnswer } from '../operations/listing/answer-list.js';
+export type { ListRequest } from '../operations/listing/list-request.js';
+export type { NamespaceInput, PutNamespaceError } from '../operations/namespaces/put-namespace.js';
+export type { RemoveNamespaceError } from '../operations/namespaces/remove-namespace.js';
+export type { ForcedLaunch } from '../operations/periodic/force-launch.js';
 export type { Page } from '../queries/page.js';
 export type { SearchRefused } from '../queries/search/search-context.js';
 export type { AllocationStubOptions } from '../scheduler/allocation-stub.js';

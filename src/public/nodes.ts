@@ -24,41 +24,15 @@ export type {
 export type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
 export { pendingTask } from '../agent/task/transition-task-state.js';
 export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from '../agent-link.js';
-export {
-  applyNodeMetadata,
-  type ChangedNode,
-  type ChangeNodeError,
-  type DrainNodeInput,
-  drainNode,
-  type EvaluatedNode,
-  evaluateNode,
-  listNodeAllocations,
-  listNodePoolNodes,
-  listNodePools,
-  type NodeMetadataError,
-  type NodePoolInput,
-  purgeNode,
-  putNodePool,
-  readNodeMetadata,
-  readNodePool,
-  readSchedulerConfiguration,
-  removeNodePool,
-  type SchedulerConfigurationInput,
-  type SetNodeEligibilityInput,
-  setNodeEligibility,
-  setSchedulerConfiguration,
-} from '../operations/nodes/index.js';
-export {
-  heartbeatNode,
-  type ListNodesInput,
-  leaveNode,
-  listNodes,
-  listNodeWork,
-  type NodeClaimant,
-  readNode,
-  registerNode,
-  reportAllocations,
-} from '../operations/scheduling/index.js';
+export type { ChangedNode, ChangeNodeError } from '../operations/nodes/change-node.js';
+export type { DrainNodeInput } from '../operations/nodes/drain-node.js';
+export type { EvaluatedNode } from '../operations/nodes/evaluate-node.js';
+export type { NodeMetadataError } from '../operations/nodes/node-metadata.js';
+export type { NodePoolInput } from '../operations/nodes/node-pools.js';
+export type { SchedulerConfigurationInput } from '../operations/nodes/scheduler-configuration.js';
+export type { SetNodeEligibilityInput } from '../operations/nodes/set-node-eligibility.js';
+export type { NodeClaimant } from '../operations/scheduling/node-ownership.js';
+export type { ListNodesInput } from '../operations/scheduling/read-nodes.js';
 export * from '../scheduler/index.js';
 export type { ReadNodePool } from '../scheduler/node-pool.js';
 export type { NodePoolError, NodePoolNotFound } from '../scheduler/nodes/check-node-pool.js';

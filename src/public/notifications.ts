@@ -78,84 +78,52 @@ export type { DestinationHealth } from '../notifications/queue/destination-healt
 export { type WaitReason, waitReasons } from '../notifications/queue/wait-reason.js';
 export type { User } from '../notifications/user.js';
 export { type ExecutionMode, executionModes, type Workspace, type WorkspaceNames } from '../notifications/workspace.js';
-export {
-  type AccountView,
-  type BulkRedeliveryRequest,
-  type ConfigurationList,
-  type ConfigurationView,
-  type CreateConfigurationError,
-  type CreateConfigurationRequest,
-  cancelBulkRedelivery,
-  countRecoverable,
-  createNotificationConfiguration,
-  type DeliveryDetails,
-  type DeliveryList,
-  type DeliveryOptionsView,
-  type DeliverySummary,
-  deleteNotificationConfiguration,
-  type EntitlementView,
-  type EventDetails,
-  type EventList,
-  type EventRequest,
-  type EventSummary,
-  type EventTypeView,
-  enableNotificationConfiguration,
-  eraseNotificationEvent,
-  explainEvent,
-  type HealthView,
-  type ListDeliveriesRequest,
-  type ListEventsRequest,
-  type ListMembershipsRequest,
-  type ListWorkspacesRequest,
-  listBulkRedeliveries,
-  listDeliveries,
-  listEventTypes,
-  listMemberships,
-  listNotificationConfigurations,
-  listNotificationEvents,
-  listOrganizations,
-  listWorkspaces,
-  type MembershipList,
-  type OrganizationList,
-  type OrganizationView,
-  type PageNumbers,
-  type PageRequest,
-  type Pagination,
-  type PutConfigurationError,
-  pauseNotificationConfiguration,
-  putEventType,
-  putNotificationConfiguration,
-  putUser,
-  putWorkspace,
-  type RecoverableCount,
-  type Recovered,
-  type RecoverRequest,
-  type RecoveryView,
-  recoverDeliveries,
-  redeliver,
-  removeEventType,
-  removeUser,
-  removeWorkspace,
-  resumeNotificationConfiguration,
-  type SendEventError,
-  sendNotificationEvent,
-  showAccount,
-  showDelivery,
-  showEventType,
-  showMembership,
-  showNotificationConfiguration,
-  showNotificationEvent,
-  showOrganization,
-  showWorkspace,
-  showWorkspaceNamed,
-  startBulkRedelivery,
-  type UpdateConfigurationError,
-  type UpdateConfigurationRequest,
-  updateNotificationConfiguration,
-  type VerifyConfigurationError,
-  verifyNotificationConfiguration,
-  type WorkspaceInput,
-  type WorkspaceList,
-  type WorkspaceView,
-} from '../operations/notifications/index.js';
+export type {
+  ConfigurationView,
+  DeliveryOptionsView,
+  HealthView,
+} from '../operations/notifications/configurations/configuration-view.js';
+export type {
+  CreateConfigurationError,
+  CreateConfigurationRequest,
+} from '../operations/notifications/configurations/create-notification-configuration.js';
+export type {
+  ConfigurationList,
+  Pagination,
+} from '../operations/notifications/configurations/list-notification-configurations.js';
+export type { PutConfigurationError } from '../operations/notifications/configurations/put-notification-configuration.js';
+export type {
+  UpdateConfigurationError,
+  UpdateConfigurationRequest,
+} from '../operations/notifications/configurations/update-notification-configuration.js';
+export type { VerifyConfigurationError } from '../operations/notifications/configurations/verify-notification-configuration.js';
+export type { EventTypeView } from '../operations/notifications/events/event-types.js';
+export type {
+  EventDetails,
+  EventList,
+  EventSummary,
+  ListEventsRequest,
+} from '../operations/notifications/events/events-log.js';
+export type { EventRequest, SendEventError } from '../operations/notifications/events/send-notification-event.js';
+export type { DeliveryDetails, DeliverySummary } from '../operations/notifications/log/delivery-view.js';
+export type { DeliveryList, ListDeliveriesRequest } from '../operations/notifications/log/list-deliveries.js';
+export type {
+  BulkRedeliveryRequest,
+  RecoverableCount,
+  RecoveryView,
+} from '../operations/notifications/log/recoveries.js';
+export type { Recovered, RecoverRequest } from '../operations/notifications/log/redeliver.js';
+export type { PageNumbers, PageRequest } from '../operations/notifications/page.js';
+export type {
+  AccountView,
+  EntitlementView,
+  ListMembershipsRequest,
+  ListWorkspacesRequest,
+  MembershipList,
+  OrganizationList,
+  OrganizationView,
+  WorkspaceList,
+  WorkspaceView,
+} from '../operations/notifications/workspaces/organizations.js';
+export type { WorkspaceInput } from '../operations/notifications/workspaces/put-workspace.js';
 export type { PublishedEvent } from '../operations/records/publish-notification-event.js';

@@ -200,3 +200,10 @@ function scaled(mantissa: bigint, power: number): number {
   const half = Math.trunc(exponent / 2);
   return Number(kept | lost) * 2 ** half * 2 ** (exponent - half);
 }
+
+type Stated<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The members that have a value. */
+export function stated<T extends object>(members: T): Stated<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Stated<T>;
+}

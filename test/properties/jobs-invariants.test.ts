@@ -41,7 +41,7 @@ const step: fc.Arbitrary<readonly [string, Step]> = fc.oneof(
       const input = {
         job: document,
         submission: { Source: `${Priority}`, Format: 'json', VariableFlags: null, Variables: '' },
-        ...(jobModifyIndex === undefined ? {} : { enforceIndex: true, jobModifyIndex }),
+        ...(jobModifyIndex === undefined ? {} : { enforceIndex: jobModifyIndex }),
       };
       return [
         `register ${id} ${Priority} ${jobModifyIndex}`,

@@ -1,16 +1,6 @@
 import type { ResultAsync } from 'neverthrow';
-import {
-  type Engine,
-  hostPrincipal,
-  type NamespaceInput,
-  putNamespace,
-  putNotificationConfiguration,
-  putPolicy,
-  putToken,
-  putUser,
-  putWorkspace,
-  readNamespace,
-} from '../../../src/index.js';
+import { type Client, type ConfigurationInput, type Engine, hostPrincipal } from '../../../src/index.js';
+import { stated } from '../../../src/shared/values.js';
 import { Stopped } from '../stopped.js';
 import type { SeedFile } from './seed-file-schema.js';
 
@@ -26,14 +16,15 @@ interface Refusal {
  * `Stopped`, naming the record, if one is refused.
  */
 export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
+  const box = engine.as(hostPrincipal);
   for (const [position, namespace] of seed.namespaces.entries()) {
-    const input = await namespaceInput(engine, namespace, `/namespaces/${position}`);
-    await applied(putNamespace(engine, hostPrincipal, input), `/namespaces/${position}`);
+    const pointer = `/namespaces/${position}`;
+    const content = await namespaceContent(box, namespace, pointer);
+    await applied(box.namespaces.put(namespace.name, content), pointer);
   }
   for (const [position, workspace] of seed.workspaces.entries()) {
     const { id, name, organization } = workspace;
-    const input = {
-      id,
+    const content = {
       name,
       organization,
       executionMode: workspace.execution_mode,
@@ -41,14 +32,13 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
       healthAssessments: workspace.health_assessments,
       url: workspace.url,
     };
-    await applied(putWorkspace(engine, hostPrincipal, input), `/workspaces/${position}`);
+    await applied(box.workspaces.put(id, content), `/workspaces/${position}`);
   }
-  for (const [position, user] of seed.users.entries()) {
-    await applied(putUser(engine, hostPrincipal, user), `/users/${position}`);
+  for (const [position, { id, ...user }] of seed.users.entries()) {
+    await applied(box.users.put(id, user), `/users/${position}`);
   }
   for (const [position, { name, description, rules }] of seed.policies.entries()) {
-    const input = { Name: name, Description: description, Rules: rules, JobACL: null };
-    await applied(putPolicy(engine, hostPrincipal, input), `/policies/${position}`);
+    await applied(box.policies.put(name, { description, rules }), `/policies/${position}`);
   }
   for (const [position, token] of seed.tokens.entries()) {
     const namespaces = Object.fromEntries(
@@ -57,7 +47,7 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
         policy === undefined ? { capabilities } : { capabilities, policy },
       ]),
     );
-    await applied(putToken(engine, hostPrincipal, { ...token, namespaces }), `/tokens/${position}`);
+    await applied(engine.host.putToken({ ...token, namespaces }), `/tokens/${position}`);
   }
   for (const [position, configuration] of seed.configurations.entries()) {
     await applyConfiguration(engine, configuration, `/configurations/${position}`);
@@ -67,40 +57,49 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
 /** An unreachable destination does not prevent the start: it is logged and retried at the next start. */
 async function applyConfiguration(
   engine: Engine,
-  { workspace, destination_type: destinationType, ...stated }: SeedFile['configurations'][number],
+  { workspace, destination_type: destinationType, ...content }: SeedFile['configurations'][number],
   pointer: string,
 ): Promise<void> {
-  const request = { workspaceId: workspace, attributes: { destinationType, ...stated } };
-  const put = await putNotificationConfiguration(engine, hostPrincipal, request);
+  const put = await engine.as(hostPrincipal).notifications.declare(
+    workspace,
+    // Names of kinds and triggers are checked by the call.
+    { destinationType, ...content } as ConfigurationInput,
+  );
   if (put.isErr() && put.error.type === 'verification_failed') {
-    const about = { workspace, configuration: stated.name, reason: put.error.message };
+    const about = { workspace, configuration: content.name, reason: put.error.message };
     engine.logger.warn(about, 'A configuration of the seed file was not stored: its destination could not be verified');
     return;
   }
   if (put.isErr()) throw new Stopped(refused(put.error, pointer));
 }
 
-/** Applies a namespace of the file; omitted members keep their stored values. */
-async function namespaceInput(
-  engine: Engine,
+/** The content of a namespace of the file; omitted members keep their stored values. */
+async function namespaceContent(
+  box: Client,
   { name, description, meta, capabilities }: SeedFile['namespaces'][number],
   pointer: string,
-): Promise<NamespaceInput> {
-  const { value: stored } = await applied(readNamespace(engine, hostPrincipal, { name }), pointer);
-  return {
-    name,
-    description: description ?? stored?.Description ?? '',
-    meta: meta ?? stored?.Meta ?? null,
-    capabilities:
-      capabilities === undefined
-        ? (stored?.Capabilities ?? null)
-        : {
-            EnabledTaskDrivers: capabilities.enabled_task_drivers,
-            DisabledTaskDrivers: capabilities.disabled_task_drivers,
-            EnabledNetworkModes: capabilities.enabled_network_modes,
-            DisabledNetworkModes: capabilities.disabled_network_modes,
-          },
-  };
+): Promise<NonNullable<Parameters<Client['namespaces']['put']>[1]>> {
+  const { value: stored } = await applied(box.namespaces.read(name), pointer);
+  const allowed =
+    capabilities === undefined
+      ? stored?.Capabilities
+      : {
+          EnabledTaskDrivers: capabilities.enabled_task_drivers,
+          DisabledTaskDrivers: capabilities.disabled_task_drivers,
+          EnabledNetworkModes: capabilities.enabled_network_modes,
+          DisabledNetworkModes: capabilities.disabled_network_modes,
+        };
+  return stated({
+    description: description ?? stored?.Description,
+    meta: meta ?? stored?.Meta ?? undefined,
+    capabilities: allowed ? listsOf(allowed) : undefined,
+  });
+}
+
+/** An absent list allows everything. */
+function listsOf<K extends string>(lists: Readonly<Record<K, readonly string[] | null>>) {
+  const given = Object.entries<readonly string[] | null>(lists).filter(([, list]) => list !== null);
+  return Object.fromEntries(given) as { readonly [N in K]?: readonly string[] };
 }
 
 async function applied<T>(done: ResultAsync<T, Refusal>, pointer: string): Promise<T> {

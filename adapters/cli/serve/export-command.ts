@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { type ExportSink, exportStore, hostPrincipal, type Storage } from '../../../src/index.js';
+import { type ExportSink, exportStore, type Storage } from '../../../src/index.js';
 import { messageOf } from '../../../src/shared/values.js';
 import { systemClock } from '../../node/index.js';
 import { doubleDashed } from '../settings/read-flags.js';
@@ -54,10 +54,10 @@ async function storeAt(store: StoreOptions, terminal: Terminal): Promise<Storage
 }
 
 function written(storage: Storage, open: () => ExportSink): Promise<number> {
-  return exportStore({ storage, clock: systemClock() }, hostPrincipal, open).match(
+  return exportStore({ storage, clock: systemClock() }, open).match(
     (rows) => rows,
     (error) => {
-      throw new Stopped('message' in error ? `the store cannot be read: ${error.message}` : error.type);
+      throw new Stopped(`the store cannot be read: ${error.message}`);
     },
   );
 }

@@ -3,20 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { relative } from 'node:path';
 import {
-  bootstrapManagementToken,
   type Cipher,
-  checkStoredSecrets,
   createEngine,
   type Engine,
   type EnginePorts,
   hostPrincipal,
   type Logger,
-  listEventTypes,
   type Mailer,
   type PolicyRule,
   type QuotaRule,
   type RunNotificationRule,
-  resealStoredSecrets,
   type SettingsOverrides,
   type Storage,
 } from '../../../src/index.js';
@@ -178,7 +174,7 @@ async function optionsOf(args: readonly string[], terminal: Terminal): Promise<S
  * contain the replaced forms.
  */
 async function preparedSecrets(engine: Engine): Promise<void> {
-  const checked = await checkStoredSecrets(engine);
+  const checked = await engine.host.checkSecrets();
   if (checked.isErr()) throw new Stopped(`the store cannot be read: ${checked.error.message}`);
   const { unreadable, example, outdated } = checked.value;
   if (unreadable > 0) {
@@ -188,14 +184,14 @@ async function preparedSecrets(engine: Engine): Promise<void> {
     );
   }
   if (outdated === 0) return;
-  const resealed = await resealStoredSecrets(engine);
+  const resealed = await engine.host.resealSecrets();
   if (resealed.isErr()) throw new Stopped(`the store cannot be written: ${resealed.error.message}`);
   engine.logger.info({ records: resealed.value }, 'Secrets in the store were encrypted with the first key');
 }
 
 /** The schema of an event type stored by an earlier release may be partly invalid now: events are checked against its valid part. */
 async function tellOfEventTypes(engine: Engine): Promise<void> {
-  const types = await listEventTypes(engine, hostPrincipal);
+  const types = await engine.as(hostPrincipal).eventTypes.list();
   if (types.isErr()) throw new Stopped(`the store cannot be read: ${types.error.type}`);
   for (const { name, problems } of types.value) {
     if (problems.length === 0) continue;
@@ -324,7 +320,7 @@ function quotaRule({ namespace, jobs, cpu, cores, ...rest }: SeedFile['quotas'][
 }
 
 async function firstToken(engine: Engine): Promise<string | undefined> {
-  const issued = await bootstrapManagementToken(engine);
+  const issued = await engine.host.bootstrapToken();
   if (issued.isErr()) throw new Stopped(`the management token cannot be stored: ${issued.error.message}`);
   return issued.value?.secret;
 }

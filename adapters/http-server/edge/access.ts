@@ -6,7 +6,6 @@ import {
   type Principal,
   principalFault,
   type StorageError,
-  tokenAuthenticator,
 } from '../../../src/index.js';
 import type { Query } from '../calls/query.js';
 import type { Route } from '../calls/route.js';
@@ -92,10 +91,9 @@ function hostAuthenticator(authenticate: NonNullable<AccessOptions['authenticate
 }
 
 function storeAuthenticator(engine: Engine): Authenticator {
-  const authenticate = tokenAuthenticator(engine);
   return (request) => {
     const secret = tokenFrom(request);
-    return authenticate(secret).match<Authentication, Authentication>(
+    return engine.host.authenticate(secret).match<Authentication, Authentication>(
       (caller) => {
         if (caller === undefined) return unknown;
         return { type: secret === undefined ? 'missing' : 'known', caller };

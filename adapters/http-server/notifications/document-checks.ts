@@ -1,5 +1,4 @@
 import { onWorkspace } from '../../../src/api/access.js';
-import { listNotificationConfigurations, showNotificationConfiguration } from '../../../src/index.js';
 import { isRecord } from '../../../src/shared/values.js';
 import type { InputCheck } from '../calls/call-route.js';
 import type { RouteCall } from '../calls/route.js';
@@ -14,7 +13,7 @@ import type { RequestDocument } from './request-document.js';
 export const checkWorkspace: InputCheck = async (call, { input, document }) => {
   const workspaceId = String(input['workspaceId']);
   if (document === undefined || !namesOtherWorkspace(document, workspaceId)) return undefined;
-  const known = await listNotificationConfigurations(call.engine, call.caller, { workspaceId });
+  const known = await perform(call, 'list', { workspaceId });
   return known.isErr()
     ? call.errors.callError(known.error, checked('notifications.create'))
     : otherResource(call, '/data/relationships/subscribable');
@@ -24,11 +23,17 @@ export const checkWorkspace: InputCheck = async (call, { input, document }) => {
 export const checkConfiguration: InputCheck = async (call, { input, document }) => {
   const configurationId = String(input['configurationId']);
   if (document?.id === undefined || document.id === configurationId) return undefined;
-  const known = await showNotificationConfiguration(call.engine, call.caller, { configurationId });
+  const known = await perform(call, 'show', { configurationId });
   return known.isErr()
     ? call.errors.callError(known.error, checked('notifications.update'))
     : otherResource(call, '/data/id');
 };
+
+const manner = { waiting: {}, faults: [], signal: new AbortController().signal };
+
+function perform({ engine, caller }: RouteCall, method: 'list' | 'show', input: Readonly<Record<string, string>>) {
+  return engine.perform({ area: 'notifications', method }, caller, input, manner);
+}
 
 function checked(name: string): RefusingCall {
   return { name, access: onWorkspace('admin'), where: '' };

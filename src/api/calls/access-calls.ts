@@ -1,10 +1,9 @@
 import type { OneTimeToken } from '../../access/one-time-tokens.js';
-import type { Policy } from '../../access/policy/policy.js';
-import type { PolicyJob, PolicyStub, StoredPolicy } from '../../access/policy-record.js';
+import type { PolicyDocument, PolicyJob, PolicyStub } from '../../access/policy-record.js';
 import type { StoredRole } from '../../access/role-record.js';
 import type { TokenDocument, TokenStub } from '../../access/token-document.js';
 import { anyCaller, everybody, management } from '../access.js';
-import { type AnswerForm, done, found, type Indexed, list, page } from '../answers.js';
+import { type AnswerForm, done, found, type Indexed, list, page, stored } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
 import { filterFaults, pageInputs } from '../common-inputs.js';
 import { inBody, inPath, inQuery, repeatedInBody, required, withDefault } from '../inputs.js';
@@ -21,11 +20,6 @@ import {
   member,
 } from '../json-codecs.js';
 import { beginningOfId, text } from '../text-codecs.js';
-
-/** A policy with its parsed rules. */
-export interface PolicyDocument extends StoredPolicy {
-  readonly RulesJSON: Policy;
-}
 
 const policyName = inPath('name', text);
 
@@ -145,7 +139,7 @@ export const roleCalls = {
     summary: 'Creates a role, or with an ID changes that role',
     inputs: { id: inBody('ID', jsonName), ...roleContent },
     errors: ['invalid_access'],
-    answer: found<StoredRole>('ACLRole'),
+    answer: stored<StoredRole>('ACLRole'),
   }),
 
   /** Changes a role. */
@@ -156,7 +150,7 @@ export const roleCalls = {
     args: ['id'],
     inputs: { id: repeatedInBody(roleId, { name: 'ID', required: true, what: 'role ID' }), ...roleContent },
     errors: ['invalid_access'],
-    answer: found<StoredRole>('ACLRole'),
+    answer: stored<StoredRole>('ACLRole'),
   }),
 
   /** Removes a role; the tokens that have it lose its policies. */
@@ -236,7 +230,7 @@ export const tokenCalls = {
     summary: 'Creates a token; the response contains its secret',
     inputs: { accessor: inBody('AccessorID', jsonName), ...tokenContent },
     errors: ['invalid_access'],
-    answer: found<TokenDocument>('ACLToken'),
+    answer: stored<TokenDocument>('ACLToken'),
   }),
 
   /** Changes the rights of a token, or creates a client token with the given accessor and secret. */
@@ -251,7 +245,7 @@ export const tokenCalls = {
       ...tokenContent,
     },
     errors: ['invalid_access'],
-    answer: found<TokenDocument>('ACLToken'),
+    answer: stored<TokenDocument>('ACLToken'),
   }),
 
   /** Revokes a token. */
@@ -292,7 +286,7 @@ export const tokenCalls = {
     summary: 'Creates the first management token, once',
     inputs: { secret: inBody('BootstrapSecret', jsonName) },
     errors: ['bootstrap_done', 'invalid_access'],
-    answer: found<TokenDocument>('ACLToken'),
+    answer: stored<TokenDocument>('ACLToken'),
     optionalBody: true,
   }),
 } as const;

@@ -1,5 +1,6 @@
 import type { AllocationUsage, Usage } from '../../agent/link/node-command.js';
-import type { StoppedAllocation } from '../../operations/allocations/index.js';
+import type { StoppedAllocation } from '../../operations/allocations/stop-allocation.js';
+
 import { anyCaller, inNamespaceOf } from '../access.js';
 import { type AnswerForm, computed, nothing, written } from '../answers.js';
 import { socket, write, writeServer } from '../call.js';
@@ -21,9 +22,9 @@ export const allocationCommandCalls = {
     path: '/v1/allocation/{allocation_id}/stop',
     access: inNamespaceOf('record', 'alloc-lifecycle'),
     summary: 'Stops an allocation; it is replaced if the job still needs it',
-    args: ['id'],
+    args: ['allocationId'],
     inputs: {
-      id: allocationInPath,
+      allocationId: allocationInPath,
       noShutdownDelay: inQuery('no_shutdown_delay', boolean, 'End its tasks without shutdown delays'),
       reschedule: inQuery('reschedule', boolean, 'Count the replacement as a rescheduling'),
     },
@@ -36,10 +37,14 @@ export const allocationCommandCalls = {
     path: '/v1/client/allocation/{allocation_id}/restart',
     access: inNamespaceOf('record', 'alloc-lifecycle'),
     summary: 'Restarts one task, all running tasks, or all tasks including ended ones',
-    args: ['id'],
+    args: ['allocationId'],
     anyMethod: true,
     optionalBody: true,
-    inputs: { id: allocationInPath, task: inBody('TaskName', jsonName), all: inBody('AllTasks', jsonBoolean) },
+    inputs: {
+      allocationId: allocationInPath,
+      task: inBody('TaskName', jsonName),
+      all: inBody('AllTasks', jsonBoolean),
+    },
     errors: commandErrors,
     answer: ordered,
   }),
@@ -49,9 +54,9 @@ export const allocationCommandCalls = {
     path: '/v1/client/allocation/{allocation_id}/signal',
     access: inNamespaceOf('record', 'alloc-lifecycle'),
     summary: 'Sends a signal to one task, or to all running tasks',
-    args: ['id', 'signal'],
+    args: ['allocationId', 'signal'],
     inputs: {
-      id: allocationInPath,
+      allocationId: allocationInPath,
       signal: required(inBody('Signal', jsonName)),
       task: inBody('Task', jsonName),
       taskName: inBody('TaskName', jsonName),
@@ -66,8 +71,8 @@ export const allocationCommandCalls = {
     methods: ['PUT', 'POST', 'GET'],
     access: anyCaller,
     summary: 'Removes the folder of an ended allocation from its node, with the logs',
-    args: ['id'],
-    inputs: { id: allocationInPath },
+    args: ['allocationId'],
+    inputs: { allocationId: allocationInPath },
     errors: commandErrors,
     // Clients of Nomad read a JSON body.
     answer: { ...nothing(200), schema: { type: 'object' }, toWire: () => '{}' },
@@ -79,8 +84,8 @@ export const allocationCommandCalls = {
     methods: ['GET'],
     access: inNamespaceOf('record', 'read-job'),
     summary: "The current resource usage of an allocation's tasks",
-    args: ['id'],
-    inputs: { id: allocationInPath, task: taskInQuery },
+    args: ['allocationId'],
+    inputs: { allocationId: allocationInPath, task: taskInQuery },
     errors: commandErrors,
     answer: computed<AllocationUsage>('AllocationUsage', usageOnTheWire),
   }),
@@ -91,8 +96,8 @@ export const allocationCommandCalls = {
     methods: ['GET'],
     access: inNamespaceOf('record', 'read-job'),
     summary: 'The newest results of the checks of an allocation, from its node',
-    args: ['id'],
-    inputs: { id: allocationInPath },
+    args: ['allocationId'],
+    inputs: { allocationId: allocationInPath },
     errors: commandErrors,
     answer: computed<unknown>('CheckResults'),
   }),
@@ -103,8 +108,8 @@ export const allocationCommandCalls = {
     methods: ['GET'],
     access: inNamespaceOf('record', 'read-job'),
     summary: 'The newest results of the checks of an allocation',
-    args: ['id'],
-    inputs: { id: allocationInPath },
+    args: ['allocationId'],
+    inputs: { allocationId: allocationInPath },
     errors: commandErrors,
     answer: computed<unknown>('CheckResults'),
   }),
@@ -114,9 +119,9 @@ export const allocationCommandCalls = {
     path: '/v1/client/allocation/{allocation_id}/exec',
     access: inNamespaceOf('record', 'alloc-exec'),
     summary: 'Runs a command in the context of a task: its input and output as messages of a WebSocket',
-    args: ['id'],
+    args: ['allocationId'],
     inputs: {
-      id: allocationInPath,
+      allocationId: allocationInPath,
       task: taskInQuery,
       command: inQuery('command', text, 'The command and its arguments: a JSON list of strings'),
       tty: inQuery('tty', text, 'Whether it runs in a terminal'),

@@ -1,4 +1,5 @@
-import type { ChangedDeployment } from '../../operations/deployments/index.js';
+import type { ChangedDeployment } from '../../operations/deployments/act-on-deployment.js';
+
 import { inNamespaceOf } from '../access.js';
 import { written } from '../answers.js';
 import { writeServer } from '../call.js';
@@ -33,8 +34,8 @@ export const deploymentActionCalls = {
     path: '/v1/deployment/fail/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'fail-deployment'),
     summary: 'Marks a deployment as failed; the job may revert to its last stable version',
-    args: ['id'],
-    inputs: { id },
+    args: ['deploymentId'],
+    inputs: { deploymentId: id },
     errors,
     answer: changed,
   }),
@@ -44,8 +45,8 @@ export const deploymentActionCalls = {
     path: '/v1/deployment/pause/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'pause-deployment'),
     summary: 'Pauses a deployment, or resumes it',
-    args: ['id'],
-    inputs: { id: idTwice, pause: inBody('Pause', jsonBoolean) },
+    args: ['deploymentId'],
+    inputs: { deploymentId: idTwice, pause: inBody('Pause', jsonBoolean) },
     errors,
     answer: changed,
   }),
@@ -55,8 +56,8 @@ export const deploymentActionCalls = {
     path: '/v1/deployment/promote/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'promote-deployment'),
     summary: 'Promotes the canaries of a deployment',
-    args: ['id'],
-    inputs: { id: idTwice, all: inBody('All', jsonBoolean), groups: inBody('Groups', jsonTexts) },
+    args: ['deploymentId'],
+    inputs: { deploymentId: idTwice, all: inBody('All', jsonBoolean), groups: inBody('Groups', jsonTexts) },
     errors,
     answer: changed,
   }),
@@ -66,9 +67,9 @@ export const deploymentActionCalls = {
     path: '/v1/deployment/allocation-health/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'set-alloc-health-deployment'),
     summary: 'Sets the health of allocations whose health is checked manually',
-    args: ['id'],
+    args: ['deploymentId'],
     inputs: {
-      id: idTwice,
+      deploymentId: idTwice,
       healthy: inBody('HealthyAllocationIDs', jsonTexts),
       unhealthy: inBody('UnhealthyAllocationIDs', jsonTexts),
     },
@@ -81,8 +82,8 @@ export const deploymentActionCalls = {
     path: '/v1/deployment/unblock/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'unblock-deployment'),
     summary: 'Unblocks a deployment that waits for other regions; there is one region, so nothing changes',
-    args: ['id'],
-    inputs: { id: idTwice },
+    args: ['deploymentId'],
+    inputs: { deploymentId: idTwice },
     errors,
     answer: changed,
   }),

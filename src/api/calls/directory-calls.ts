@@ -1,6 +1,7 @@
 import type { User } from '../../notifications/user.js';
 import type { Workspace } from '../../notifications/workspace.js';
-import type { WorkspaceInput } from '../../operations/notifications/index.js';
+import type { WorkspaceInput } from '../../operations/notifications/workspaces/put-workspace.js';
+
 import { management } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
@@ -48,8 +49,8 @@ export const workspaceCalls = {
     path: '/workspaces/{workspace_id}',
     access: management,
     summary: 'Removes a workspace with its notification configurations; unfinished deliveries are cancelled',
-    args: ['id'],
-    inputs: { id },
+    args: ['workspaceId'],
+    inputs: { workspaceId: id },
     errors: ['not_found'],
     answer: nothing(),
   }),
@@ -85,8 +86,8 @@ export const userCalls = {
     path: '/users/{user_id}',
     access: management,
     summary: 'Removes a user; configurations with this user keep working for their other users',
-    args: ['id'],
-    inputs: { id: userId },
+    args: ['userId'],
+    inputs: { userId },
     errors: ['not_found'],
     answer: nothing(),
   }),

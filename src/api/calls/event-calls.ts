@@ -1,13 +1,10 @@
 import type { EventAttributes } from '../../notifications/events/event-attributes.js';
 import type { EventTypeInput } from '../../notifications/events/event-type.js';
 import type { Explanation } from '../../notifications/explain.js';
-import type {
-  EventDetails,
-  EventList,
-  EventTypeView,
-  RecoverableCount,
-  RecoveryView,
-} from '../../operations/notifications/index.js';
+import type { EventTypeView } from '../../operations/notifications/events/event-types.js';
+import type { EventDetails, EventList } from '../../operations/notifications/events/events-log.js';
+import type { RecoverableCount, RecoveryView } from '../../operations/notifications/log/recoveries.js';
+
 import { management, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';

@@ -1,5 +1,6 @@
-import type { JobPlan } from '../../operations/jobs/index.js';
-import type { ForcedLaunch } from '../../operations/periodic/index.js';
+import type { JobPlan } from '../../operations/jobs/registration/plan-steps.js';
+import type { ForcedLaunch } from '../../operations/periodic/force-launch.js';
+
 import { inNamespace, inNamespaceOf } from '../access.js';
 import { type AnswerForm, written } from '../answers.js';
 import { write } from '../call.js';

@@ -1,5 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
-import type { ChangedNode, EvaluatedNode } from '../../operations/nodes/index.js';
+import type { ChangedNode } from '../../operations/nodes/change-node.js';
+import type { EvaluatedNode } from '../../operations/nodes/evaluate-node.js';
+
 import type { AllocationDocument } from '../../scheduler/allocation-document.js';
 import { inArea } from '../access.js';
 import { type AnswerForm, listSchema, type StoredRow, shown, written } from '../answers.js';

@@ -1,14 +1,14 @@
 import type { ConfigurationInput } from '../../notifications/configurations/configuration-input.js';
 import type { EventAttributes } from '../../notifications/events/event-attributes.js';
 import type {
-  ConfigurationList,
   ConfigurationView,
-  DeliveryDetails,
-  DeliveryList,
-  DeliverySummary,
   HealthView,
-  Recovered,
-} from '../../operations/notifications/index.js';
+} from '../../operations/notifications/configurations/configuration-view.js';
+import type { ConfigurationList } from '../../operations/notifications/configurations/list-notification-configurations.js';
+import type { DeliveryDetails, DeliverySummary } from '../../operations/notifications/log/delivery-view.js';
+import type { DeliveryList } from '../../operations/notifications/log/list-deliveries.js';
+import type { Recovered } from '../../operations/notifications/log/redeliver.js';
+
 import type { PublishedEvent } from '../../operations/records/publish-notification-event.js';
 import { everybody, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';

@@ -7,7 +7,8 @@ import type {
   OrganizationView,
   WorkspaceList,
   WorkspaceView,
-} from '../../operations/notifications/index.js';
+} from '../../operations/notifications/workspaces/organizations.js';
+
 import { anyCaller, onWorkspace } from '../access.js';
 import { resource } from '../answers.js';
 import { notification } from '../call.js';
@@ -82,8 +83,8 @@ export const organizationCalls = {
     path: '/organization-memberships/{user_id}',
     access: onWorkspace('admin'),
     summary: 'One user of an organization, as a membership',
-    args: ['id'],
-    inputs: { id: inPath('user_id', text), include: includedUsers },
+    args: ['userId'],
+    inputs: { userId: inPath('user_id', text), include: includedUsers },
     errors: ['not_found', 'invalid_parameter'],
     answer: resource<User>('membership', 'MembershipDocument'),
   }),
@@ -138,8 +139,8 @@ export const workspaceReadCalls = {
     path: '/workspaces/{workspace_id}',
     access: onWorkspace('events'),
     summary: 'One workspace',
-    args: ['id'],
-    inputs: { id: inPath('workspace_id', text) },
+    args: ['workspaceId'],
+    inputs: { workspaceId: inPath('workspace_id', text) },
     errors: ['not_found'],
     answer: oneWorkspace,
   }),

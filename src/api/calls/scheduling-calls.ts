@@ -1,5 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
-import type { DeletedEvaluations, EvaluationCount, EvaluationRow } from '../../operations/jobs/index.js';
+import type { DeletedEvaluations } from '../../operations/jobs/delete-evaluations.js';
+import type { EvaluationCount, EvaluationRow } from '../../operations/jobs/reading/read-evaluations.js';
+
 import type { Allocation } from '../../scheduler/allocation.js';
 import type { AllocationDocument } from '../../scheduler/allocation-document.js';
 import type { AllocationListStub } from '../../scheduler/allocation-stub.js';

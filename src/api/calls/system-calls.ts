@@ -1,5 +1,8 @@
 import type { LogEntry } from '../../operations/context/log-feed.js';
-import type { AgentMembers, AgentSelf, Metrics, RaftConfiguration, StoreStatus } from '../../operations/store/index.js';
+import type { AgentMembers, AgentSelf, RaftConfiguration } from '../../operations/store/describe-agent.js';
+import type { Metrics } from '../../operations/store/read-metrics.js';
+import type { StoreStatus } from '../../operations/store/store-figures.js';
+
 import { everybody, inArea } from '../access.js';
 import { type AnswerForm, computed } from '../answers.js';
 import { streamServer, system, writeServer } from '../call.js';

@@ -1,6 +1,6 @@
 import { errAsync, ok, type ResultAsync } from 'neverthrow';
 import type { InvalidAccess } from '../../access/errors.js';
-import { type PolicyInput, policies, policyFaults } from '../../access/policy-record.js';
+import { type PolicyJob, policies, policyFaults, type StoredPolicy } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
@@ -8,6 +8,18 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
+
+/** A complete policy. */
+export interface PutPolicyInput {
+  /** 1 to 128 letters, digits and hyphens. */
+  readonly name: string;
+  /** At most 256 characters, for people. */
+  readonly description?: string;
+  /** The rules in the policy language (docs/guides/policies.md). */
+  readonly rules?: string;
+  /** The tasks that have these rights by their workload identity; none when absent. */
+  readonly job?: Partial<PolicyJob>;
+}
 
 /** Errors of `putPolicy`. */
 export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;
@@ -19,13 +31,14 @@ export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;
 export function putPolicy(
   context: EngineContext,
   caller: Principal,
-  input: PolicyInput,
+  { name: Name, description: Description = '', rules: Rules = '', job }: PutPolicyInput,
 ): ResultAsync<{ readonly index: number }, PutPolicyError> {
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const faults = policyFaults(input);
+  const JobACL: StoredPolicy['JobACL'] =
+    job === undefined ? null : { Namespace: '', JobID: '', Group: '', Task: '', ...job };
+  const faults = policyFaults({ Name, Description, Rules, JobACL });
   if (faults.length > 0) return errAsync(invalidAccess('policy', faults));
-  const { Name, Description, Rules, JobACL } = input;
   return commit(context, caller, (tx) => {
     const before = tx.get(policies, [Name])?.record;
     tx.put(policies, {

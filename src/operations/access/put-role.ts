@@ -11,6 +11,17 @@ import type { Transaction } from '../write-transaction.js';
 import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 
+/** A complete role. */
+export interface PutRoleInput {
+  /** The role to replace; a new one is created when absent. */
+  readonly id?: string;
+  /** Unique among the roles. */
+  readonly name: string;
+  readonly description?: string;
+  /** Existing policies. */
+  readonly policies?: readonly { readonly name?: string }[];
+}
+
 /** Errors of `putRole`. */
 export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
 
@@ -21,17 +32,22 @@ export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
 export function putRole(
   context: EngineContext,
   caller: Principal,
-  input: RoleInput & { readonly ID?: string },
+  { id, name, description = '', policies: named = [] }: PutRoleInput,
 ): ResultAsync<StoredRole, PutRoleError> {
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const faults = roleFaults(input);
+  const content = {
+    Name: name,
+    Description: description,
+    Policies: named.map((policy) => ({ Name: policy.name ?? '' })),
+  };
+  const faults = roleFaults(content);
   if (faults.length > 0) return errAsync(invalidAccess('role', faults));
-  return commit(context, caller, (tx) => storeRole(tx, input)).map(({ value }) => value);
+  return commit(context, caller, (tx) => storeRole(tx, id, content)).map(({ value }) => value);
 }
 
-function storeRole(tx: Transaction, input: RoleInput & { readonly ID?: string }): Result<StoredRole, InvalidAccess> {
-  const { ID, Name, Description } = input;
+function storeRole(tx: Transaction, ID: string | undefined, input: RoleInput): Result<StoredRole, InvalidAccess> {
+  const { Name, Description } = input;
   const before = ID === undefined ? undefined : tx.get(roles, [ID])?.record;
   if (ID !== undefined && before === undefined) return err(unfitAccess(`cannot find role ${ID.slice(0, 64)}`));
   const namesake = tx.list(roles, { index: 'by_name', prefix: [Name], limit: 1 })[0]?.record;

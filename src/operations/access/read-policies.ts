@@ -1,5 +1,13 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
-import { type PolicyStub, policies, policyStub, type StoredPolicy } from '../../access/policy-record.js';
+import { parsePolicy } from '../../access/policy/parse-policy.js';
+import {
+  type PolicyDocument,
+  type PolicyStub,
+  policies,
+  policyStub,
+  rulesOf,
+  type StoredPolicy,
+} from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
@@ -8,15 +16,12 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsNamed } from '../waiting/watched-rows.js';
 
 /** Selects the policies of `listPolicies`, and whether it waits for a change. */
-export interface ListPoliciesInput extends ListRequest {
-  /** Waits for a change after an index; answers at once when absent. */
-  readonly waiting?: Waiting;
-}
+export interface ListPoliciesInput extends ListRequest, MayWait {}
 
 /** A page of the policies, by name: all for a management caller, the caller's policies for any other. Index: that of the policies. */
 export function listPolicies(
@@ -40,7 +45,7 @@ export function listPolicies(
 export function listOwnPolicies(
   context: EngineContext,
   caller: Principal,
-  waiting?: Waiting,
+  { waiting }: MayWait = {},
 ): ResultAsync<Answer<readonly PolicyStub[]>, StorageError> {
   const own = [...new Set(caller.policies)].sort();
   const query = {
@@ -57,12 +62,15 @@ export function listOwnPolicies(
   return answerQuery(context, query, waiting);
 }
 
+/** What rules grant that this release cannot read. */
+const noRules = parsePolicy('')._unsafeUnwrap();
+
 /** One policy; undefined when there is none. A caller without management rights reads only those of its token. */
 export function readPolicy(
   context: EngineContext,
   caller: Principal,
-  input: { readonly name: string; readonly waiting?: Waiting },
-): ResultAsync<Answer<StoredPolicy | undefined>, PermissionDenied | StorageError> {
+  input: MayWait & { readonly name: string },
+): ResultAsync<Answer<PolicyDocument | undefined>, PermissionDenied | StorageError> {
   const { name } = input;
   if (!caller.management && caller.policies?.includes(name) !== true) return errAsync({ type: 'permission_denied' });
   const query = {
@@ -70,7 +78,8 @@ export function readPolicy(
     tables: rowsNamed(policies, [name]),
     run: (view: ReadView) => {
       const found = view.get(policies, [name])?.record;
-      return { index: found?.ModifyIndex ?? view.tableIndex(policies), value: found };
+      const value = found && { ...found, RulesJSON: rulesOf(found) ?? noRules };
+      return { index: found?.ModifyIndex ?? view.tableIndex(policies), value };
     },
   };
   return answerQuery(context, query, input.waiting);

@@ -8,15 +8,12 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsNamed } from '../waiting/watched-rows.js';
 
 /** Selects the roles of `listRoles`, and whether it waits for a change. */
-export interface ListRolesInput extends ListRequest {
-  /** Waits for a change after an index; answers at once when absent. */
-  readonly waiting?: Waiting;
-}
+export interface ListRolesInput extends ListRequest, MayWait {}
 
 /** A page of the roles, by ID: all for a management caller, the caller's roles for any other. Index: that of the roles. */
 export function listRoles(
@@ -36,16 +33,16 @@ export function listRoles(
   return answerList(context, input, list, input.waiting);
 }
 
-/** A role by its ID or its name. */
-export type RoleReference = { readonly id: string } | { readonly name: string };
+/** A role by its ID or its name, and whether the read waits for a change. */
+export type RoleReference = MayWait & ({ readonly id: string } | { readonly name: string });
 
 /** One role; undefined when there is none. A caller reads only the roles of its token, and cannot find out whether others exist. */
 export function readRole(
   context: EngineContext,
   caller: Principal,
-  input: { readonly role: RoleReference; readonly waiting?: Waiting },
+  { waiting, ...reference }: RoleReference,
 ): ResultAsync<Answer<StoredRole | undefined>, PermissionDenied | StorageError> {
-  const { role } = input;
+  const role = 'id' in reference ? { id: reference.id } : { name: reference.name };
   const query = {
     key: JSON.stringify(['acl_role', role]),
     tables: [roles],
@@ -60,7 +57,7 @@ export function readRole(
   const first = context.storage.read((view) => mayRead(findRole(view, role)));
   return first.andThen((allowed): ResultAsync<Answer<StoredRole | undefined>, PermissionDenied | StorageError> => {
     if (!allowed) return errAsync({ type: 'permission_denied' });
-    return answerQuery(context, query, input.waiting).andThen(
+    return answerQuery(context, query, waiting).andThen(
       (answer): Result<Answer<StoredRole | undefined>, PermissionDenied> =>
         mayRead(answer.value) ? ok(answer) : err({ type: 'permission_denied' }),
     );

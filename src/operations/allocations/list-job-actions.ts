@@ -11,7 +11,7 @@ import type { AllocationCommandError } from './ask-node.js';
 export function listJobActions(
   context: EngineContext,
   caller: Principal,
-  { namespace, jobId }: { readonly namespace: string; readonly jobId: string },
+  { namespace = 'default', jobId }: { readonly namespace?: string; readonly jobId: string },
 ): ResultAsync<readonly JobAction[], AllocationCommandError> {
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);

@@ -26,7 +26,7 @@ interface FileQuery {
 export function listAllocationFiles(
   context: EngineContext,
   caller: Principal,
-  { allocationId, path }: FileQuery,
+  { allocationId, path = '/' }: Partial<FileQuery> & Pick<FileQuery, 'allocationId'>,
 ): ResultAsync<readonly FileDescription[], AllocationCommandError> {
   return findAllocation(context, caller, allocationId, ['read-fs']).andThen((allocation) =>
     askNodeOnce<readonly FileDescription[]>(context, allocation, { type: 'list_files', allocationId, path }),
@@ -37,11 +37,18 @@ export function listAllocationFiles(
 export function statAllocationFile(
   context: EngineContext,
   caller: Principal,
-  { allocationId, path }: FileQuery,
+  { allocationId, path = '' }: Partial<FileQuery> & Pick<FileQuery, 'allocationId'>,
 ): ResultAsync<FileDescription, AllocationCommandError> {
+  const fault = pathFault(path);
+  if (fault !== undefined) return fault;
   return findAllocation(context, caller, allocationId, ['read-fs']).andThen((allocation) =>
     askNodeOnce<FileDescription>(context, allocation, { type: 'stat_file', allocationId, path }),
   );
+}
+
+/** A file must be named, unlike a folder. */
+export function pathFault(path: string): ResultAsync<never, AllocationCommandError> | undefined {
+  return path === '' ? errAsync(commandRefused('invalid', 'must provide a file name')) : undefined;
 }
 
 /** The bytes of a file, or a part of them. Needs `read-fs`. */

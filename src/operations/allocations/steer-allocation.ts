@@ -30,6 +30,8 @@ interface SignalAllocationInput {
   readonly allocationId: string;
   /** Absent: every task that runs. */
   readonly task?: string;
+  /** The same, as some clients name it. */
+  readonly taskName?: string;
   readonly signal: string;
 }
 
@@ -37,7 +39,7 @@ interface SignalAllocationInput {
 export function signalAllocation(
   context: EngineContext,
   caller: Principal,
-  { allocationId, task = '', signal }: SignalAllocationInput,
+  { allocationId, taskName = '', task = taskName, signal }: SignalAllocationInput,
 ): ResultAsync<void, AllocationCommandError> {
   return findAllocation(context, caller, allocationId, ['alloc-lifecycle']).andThen((allocation) => {
     const command = { type: 'signal', allocationId, task: task === '' ? null : task, signal } as const;

@@ -22,8 +22,8 @@ export function failDeployment(
 
 /** The input of `pauseDeployment`. */
 export interface PauseDeploymentInput extends DeploymentReference {
-  /** False resumes it and restarts the progress deadline. */
-  readonly pause: boolean;
+  /** Otherwise it is resumed, and the progress deadline restarts. */
+  readonly pause?: boolean;
 }
 
 /** Pauses or resumes a deployment. While it is paused, no allocations of its job are replaced or added. */
@@ -33,13 +33,15 @@ export function pauseDeployment(
   input: PauseDeploymentInput,
 ): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'pause-deployment'] as const;
-  const type = input.pause ? 'pause' : 'resume';
+  const type = input.pause === true ? 'pause' : 'resume';
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type }));
 }
 
 /** The deployment and groups whose canaries are promoted. */
 export interface PromoteDeploymentInput extends DeploymentReference {
-  /** The groups to promote; all when absent. Unknown groups are ignored. */
+  /** Promotes all groups. */
+  readonly all?: boolean;
+  /** The groups to promote unless all are; none when absent. Unknown groups are ignored. */
   readonly groups?: readonly string[];
 }
 
@@ -50,11 +52,9 @@ export function promoteDeployment(
   input: PromoteDeploymentInput,
 ): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'promote-deployment'] as const;
-  const { groups } = input;
+  const { all = false, groups = [] } = input;
   return actOnDeployment(context, caller, { ...input, capabilities }, ({ TaskGroups }) =>
-    groups === undefined
-      ? { type: 'promote' }
-      : { type: 'promote', groups: groups.filter((group) => Object.hasOwn(TaskGroups, group)) },
+    all ? { type: 'promote' } : { type: 'promote', groups: groups.filter((group) => Object.hasOwn(TaskGroups, group)) },
   );
 }
 

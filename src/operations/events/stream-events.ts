@@ -8,6 +8,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { CallManner } from '../operation.js';
 import { eventOfNotice, keptFrom } from '../reactions/notices.js';
 import { standingOf } from '../records/caller-standing.js';
 import { untilFirst } from '../waiting/until-first.js';
@@ -41,12 +42,11 @@ const readAtOnce = 64;
 export function streamEvents(
   context: EngineContext,
   caller: Principal,
-  input: StreamEventsInput,
-  signal: AbortSignal,
+  input: StreamEventsInput & Pick<CallManner, 'signal'>,
 ): ResultAsync<AsyncIterable<StreamedEvents | undefined>, PermissionDenied | InvalidTopic | StorageError> {
   const subscription = subscriptionFrom(input.topics ?? []);
   if (subscription.isErr()) return new ResultAsync(Promise.resolve(err(subscription.error)));
-  const { namespace = 'default', index = 0 } = input;
+  const { namespace = 'default', index = 0, signal } = input;
   const allowed = authoriseTopics(caller, subscription.value, namespace);
   if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
   const wants = wantsOf(caller, subscription.value, namespace);

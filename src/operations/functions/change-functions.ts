@@ -13,7 +13,7 @@ import type { InvalidRequest } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
 import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
-import { messageOf } from '../../shared/values.js';
+import { messageOf, stated } from '../../shared/values.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
@@ -65,12 +65,13 @@ export function enqueueFunction(
   caller: Principal,
   given: EnqueueFunctionInput,
 ): Change<EnqueuedRun, EnqueueRefused | InvalidRequest> {
-  const { namespace: _, name, input, runAt, ...rest } = given;
+  const { name, input, delay, runAt, priority, meta, ttl, idempotencyKey, unique, debounce } = given;
   const namespace = namespaceOf(given);
   const allowed = authorise(caller, namespace, ['dispatch-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const options = runAt === undefined ? rest : { ...rest, runAt: new Date(runAt) };
-  const fitting = checked('options', () => checkEnqueue(options as EnqueueOptions, context.clock.now(), 'enqueue'));
+  const at = runAt === undefined ? undefined : new Date(runAt);
+  const options = stated({ delay, runAt: at, priority, meta, ttl, idempotencyKey, unique, debounce });
+  const fitting = checked('options', () => checkEnqueue(options, context.clock.now(), 'enqueue'));
   if (fitting.isErr()) return errAsync(fitting.error);
   const defined = context.definitions.get(definitionKey(namespace, name));
   if (defined === undefined) return refusal(context, namespace, name);

@@ -35,7 +35,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { heldSource } from '../listing/keyed-source.js';
 import { someNamespace } from '../records/namespace-rows.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
 import { explainRun } from './explain.js';
@@ -115,8 +115,7 @@ interface ListFunctionsInput {
 export function listFunctions(
   context: EngineContext,
   caller: Principal,
-  { prefix = '', perPage = 0, nextToken = '', ...input }: ListFunctionsInput,
-  { waiting }: { readonly waiting: Waiting },
+  { prefix = '', perPage = 0, nextToken = '', waiting, ...input }: ListFunctionsInput & MayWait,
 ): Read<Page<FunctionView>> {
   const namespace = namespaceOf(input);
   const everywhere = namespace === everyNamespace;
@@ -169,11 +168,10 @@ export interface FunctionReference {
 export function readFunction(
   context: EngineContext,
   caller: Principal,
-  input: FunctionReference,
-  { waiting }: { readonly waiting: Waiting },
+  input: FunctionReference & MayWait,
 ): Read<FunctionView | undefined> {
   const namespace = namespaceOf(input);
-  const { name } = input;
+  const { name, waiting } = input;
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
   const query = {
@@ -320,10 +318,9 @@ export function checked(field: string, check: () => void): Result<void, InvalidR
 export function listFunctionRuns(
   context: EngineContext,
   caller: Principal,
-  input: ListFunctionRunsInput,
-  { waiting }: { readonly waiting: Waiting },
+  input: ListFunctionRunsInput & MayWait,
 ): Read<Page<FunctionRunSummary> | undefined, InvalidRequest> {
-  const { name, perPage = 0, nextToken = '', meta = [], ...selection } = input;
+  const { name, perPage = 0, nextToken = '', meta = [], waiting, ...selection } = input;
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -429,11 +426,10 @@ export function runIn(view: ReadView, namespace: string, id: string): StoredRun 
 export function readFunctionRun(
   context: EngineContext,
   caller: Principal,
-  input: FunctionRunReference,
-  { waiting }: { readonly waiting: Waiting },
+  input: FunctionRunReference & MayWait,
 ): Read<FunctionRunView | undefined> {
   const namespace = namespaceOf(input);
-  const { id } = input;
+  const { id, waiting } = input;
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
   const number = numberOf(id) ?? -1;

@@ -31,8 +31,8 @@ import { withinQuota } from './registration/check-quota.js';
 
 /** The parameterized job to dispatch, with payload and metadata of the instance. */
 export interface DispatchJobInput extends JobReference {
-  /** Standard base64; its decoded bytes are limited (job interface, Limits). */
-  readonly payload?: string | null;
+  /** The bytes, or their standard base64; they are limited (job interface, Limits). */
+  readonly payload?: string | Uint8Array | null;
   /** Values for the job's required and optional keys; others are refused. */
   readonly meta?: Readonly<Record<string, string>> | null;
   /** Part of the instance's ID, between the parent's ID and the time. */
@@ -85,7 +85,10 @@ export function dispatchJob(
   const allowed = authorise(caller, namespace, ['dispatch-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
   const request: DispatchRequest = {
-    payload: input.payload ?? null,
+    payload:
+      typeof input.payload === 'object' && input.payload !== null
+        ? Buffer.from(input.payload).toString('base64')
+        : (input.payload ?? null),
     meta: input.meta ?? null,
     idPrefixTemplate: input.idPrefixTemplate ?? '',
     idempotencyToken: input.idempotencyToken ?? '',

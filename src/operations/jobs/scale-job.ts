@@ -36,8 +36,11 @@ import type { Registered } from './registration/register-job.js';
 
 /** The group to scale, or the reason why it is not scaled. */
 export interface ScaleJobInput extends JobReference {
-  /** `Group` names the group; `Job` and `Namespace` must agree with the request when they are given. */
-  readonly target: Readonly<Record<string, string>>;
+  readonly group: string;
+  /** Must be the job when given. */
+  readonly targetJob?: string;
+  /** Must be the job's namespace when given. */
+  readonly targetNamespace?: string;
   /** The new count; absent only records an event. */
   readonly count?: number | null;
   /** Kept with the scaling event, for people. */
@@ -48,10 +51,8 @@ export interface ScaleJobInput extends JobReference {
   readonly meta?: Readonly<Record<string, unknown>> | null;
   /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
-  /** Scales only if `jobModifyIndex` is the job's. */
-  readonly enforceIndex?: boolean;
-  /** Greater than 0: must be the job's, whether `enforceIndex` is set or not. */
-  readonly jobModifyIndex?: number;
+  /** Scales only if this is the job's `jobModifyIndex`. */
+  readonly enforceIndex?: number;
 }
 
 /** Errors of `scaleJob`. */
@@ -78,7 +79,7 @@ export function scaleJob(
   input: ScaleJobInput,
 ): ResultAsync<Registered, ScaleJobError> {
   const namespace = namespaceOf(input);
-  const { Job: targetJob = '', Namespace: targetNamespace = '' } = input.target;
+  const { targetJob = '', targetNamespace = '' } = input;
   if (targetJob !== '' && targetJob !== input.jobId) {
     return errAsync(invalidRequest('Target', 'Job ID does not match'));
   }
@@ -129,13 +130,13 @@ function hasActiveDeployment(tx: Transaction, { Namespace, ID, CreateIndex }: Jo
 
 function requestOf(input: ScaleJobInput, upstream: boolean): ScaleRequest {
   return {
-    group: input.target.Group ?? '',
+    group: input.group,
     count: input.count ?? null,
     message: input.message ?? '',
     error: input.error ?? false,
     // There, only an index above 0 is compared.
-    enforceIndex: !upstream && input.enforceIndex === true,
-    jobModifyIndex: input.jobModifyIndex ?? 0,
+    enforceIndex: !upstream && input.enforceIndex !== undefined,
+    jobModifyIndex: input.enforceIndex ?? 0,
   };
 }
 

@@ -60,8 +60,12 @@ export interface StoppedJob {
 export function stopJob(
   context: EngineContext,
   caller: Principal,
-  input: StopJobInput,
+  asked: StopJobInput,
 ): ResultAsync<StoppedJob, PermissionDenied | InvalidRequest | StorageError> {
+  const { evalPriority = 0 } = asked;
+  const isUpstream = context.settings.notifications.names === 'upstream';
+  // Existing clients may send a negative priority, which means none.
+  const input = { ...asked, evalPriority: isUpstream ? Math.max(0, evalPriority) : evalPriority };
   const namespace = namespaceOf(input);
   const purge = input.purge === true;
   const allowed = authorise(

@@ -13,6 +13,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { CallManner } from '../operation.js';
 
 /** A complete namespace: omitted members are cleared. */
 export interface NamespaceInput {
@@ -21,10 +22,17 @@ export interface NamespaceInput {
   /** At most 256 characters, for people. */
   readonly description?: string;
   /** Restrictions of jobs in the namespace; null and absent allow everything. */
-  readonly capabilities?: NamespaceCapabilities | null;
+  readonly capabilities?: Partial<NamespaceCapabilities> | null;
   /** Names and values for people and programs; null and absent: none. */
   readonly meta?: Readonly<Record<string, string>> | null;
 }
+
+const unrestricted: NamespaceCapabilities = {
+  EnabledTaskDrivers: null,
+  DisabledTaskDrivers: null,
+  EnabledNetworkModes: null,
+  DisabledNetworkModes: null,
+};
 
 /** Errors of `putNamespace`. */
 export type PutNamespaceError =
@@ -34,34 +42,18 @@ export type PutNamespaceError =
 
 /**
  * Creates or replaces a namespace. Only management callers may do this. Returns the index of the write. Without a change nothing is
- * written: a service can declare its namespaces at every start.
+ * written, so that a service can declare its namespaces at every start; but clients of the wire expect each write to have a separate index.
  */
 export function putNamespace(
   context: EngineContext,
   caller: Principal,
-  input: NamespaceInput,
-): ResultAsync<{ readonly index: number }, PutNamespaceError> {
-  return store(context, caller, input, sameNamespace);
-}
-
-/** The same for the calls of the interface, whose clients expect each write to have a separate index. */
-export function writeNamespace(
-  context: EngineContext,
-  caller: Principal,
-  input: NamespaceInput,
-): ResultAsync<{ readonly index: number }, PutNamespaceError> {
-  return store(context, caller, input, () => false);
-}
-
-function store(
-  context: EngineContext,
-  caller: Principal,
-  input: NamespaceInput,
-  needsNoWrite: (before: Namespace, next: Namespace) => boolean,
+  input: NamespaceInput & Pick<CallManner, 'fromWire'>,
 ): ResultAsync<{ readonly index: number }, PutNamespaceError> {
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const { name: Name, description: Description = '', capabilities: Capabilities = null, meta: Meta = null } = input;
+  const { name: Name, description: Description = '', meta: Meta = null, capabilities } = input;
+  // An absent list allows everything.
+  const Capabilities = capabilities ? { ...unrestricted, ...capabilities } : null;
   const checked = checkNamespace({ Name, Description });
   if (checked.isErr()) return errAsync(checked.error);
   return commit(context, caller, (tx) => {
@@ -73,7 +65,7 @@ function store(
       CreateIndex: before?.CreateIndex ?? tx.index,
       ModifyIndex: tx.index,
     };
-    if (before === undefined || !needsNoWrite(before, next)) tx.put(namespaces, next);
+    if (before === undefined || input.fromWire === true || !sameNamespace(before, next)) tx.put(namespaces, next);
     return ok(undefined);
   }).map(({ index }) => ({ index }));
 }

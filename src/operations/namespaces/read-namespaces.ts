@@ -10,7 +10,7 @@ import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
 import { readNamespace as findNamespace } from '../records/namespace-rows.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';
 
@@ -20,7 +20,7 @@ const anything = namespaceCapabilities.filter((capability) => capability !== 'de
 export function listNamespaces(
   context: EngineContext,
   caller: Principal,
-  input: { readonly prefix?: string; readonly filter?: string; readonly waiting?: Waiting } = {},
+  input: MayWait & { readonly prefix?: string; readonly filter?: string } = {},
 ): ResultAsync<Answer<readonly Namespace[]>, StorageError | FilterFault> {
   const { prefix = '', filter: expression = '' } = input;
   const filter = expression === '' ? ok(undefined) : compileFilter.namespace(expression);
@@ -55,7 +55,7 @@ function filtered(listed: readonly Namespace[], filter: Filter | undefined): Res
 export function readNamespace(
   context: EngineContext,
   caller: Principal,
-  input: { readonly name: string; readonly waiting?: Waiting },
+  input: MayWait & { readonly name: string },
 ): ResultAsync<Answer<Namespace | undefined>, PermissionDenied | StorageError> {
   if (!allows(caller, input.name, anything)) return errAsync({ type: 'permission_denied' });
   const query = {

@@ -7,8 +7,8 @@ import { type ChangedNode, type ChangeNodeError, changeNode } from './change-nod
 /** Starts, changes or cancels a drain. */
 export interface DrainNodeInput {
   readonly nodeId: string;
-  /** Null cancels the drain. */
-  readonly spec: DrainSpec | null;
+  /** The deadline of the drain, 0 when absent; null and absent cancel it. */
+  readonly spec?: Partial<DrainSpec> | null;
   /** When cancelling: makes the node eligible again. */
   readonly markEligible?: boolean;
   /** Stored with the drain, for display. */
@@ -24,7 +24,8 @@ export function drainNode(
   caller: Principal,
   input: DrainNodeInput,
 ): ResultAsync<ChangedNode, ChangeNodeError> {
-  const { spec, meta = null } = input;
+  const { spec: asked, meta = null } = input;
+  const spec = asked ? { Deadline: asked.Deadline ?? 0, IgnoreSystemJobs: asked.IgnoreSystemJobs === true } : null;
   const { accessor } = caller;
   return changeNode(context, caller, input.nodeId, (node, write) =>
     spec === null

@@ -30,7 +30,7 @@ import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { heldSource, namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { listNodePools as allNodePools, readNodePool as findNodePool } from '../records/node-pool-rows.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsNamed } from '../waiting/watched-rows.js';
 
@@ -99,8 +99,7 @@ export function removeNodePool(
 export function listNodePools(
   context: EngineContext,
   caller: Principal,
-  input: ListRequest = {},
-  waiting: Waiting = {},
+  input: ListRequest & MayWait = {},
 ): ListAnswer<ReadNodePool> {
   const { prefix = '' } = input;
   const isSeen = ({ Name }: NodePool) => allowsNodePool(caller, Name, 'read');
@@ -113,15 +112,14 @@ export function listNodePools(
     filtered: (_: ReadView, pool: ReadNodePool) => pool,
     show: (_: ReadView, pool: ReadNodePool) => pool,
   };
-  return answerList(context, input, list, waiting);
+  return answerList(context, input, list, input.waiting);
 }
 
 /** One pool; undefined when there is none. */
 export function readNodePool(
   context: EngineContext,
   caller: Principal,
-  { name }: { readonly name: string },
-  waiting: Waiting = {},
+  { name, waiting }: MayWait & { readonly name: string },
 ): ResultAsync<Answer<ReadNodePool | undefined>, PermissionDenied | StorageError> {
   const allowed = authoriseNodePool(caller, name, 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -141,8 +139,7 @@ export function readNodePool(
 export function listNodePoolNodes(
   context: EngineContext,
   caller: Principal,
-  input: ListRequest & { readonly name: string },
-  waiting: Waiting = {},
+  input: ListRequest & MayWait & { readonly name: string },
 ): ListAnswer<Row<Node>, PermissionDenied | NodePoolNotFound> {
   const { name } = input;
   const allowed = authoriseArea(caller, 'node', 'read').andThen(() => authoriseNodePool(caller, name, 'read'));
@@ -158,7 +155,7 @@ export function listNodePoolNodes(
   return context.storage
     .read((view) => findNodePool(view, name) !== undefined)
     .andThen((isThere) => (isThere ? ok(undefined) : err(nodePoolNotFound(name))))
-    .andThen(() => answerList(context, input, list, waiting));
+    .andThen(() => answerList(context, input, list, input.waiting));
 }
 
 function sourceOfPool(view: ReadView, name: string, input: ListRequest): Source<Row<Node>> {

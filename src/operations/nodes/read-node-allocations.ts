@@ -3,11 +3,12 @@ import { allows } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { Row, StorageError } from '../../ports/storage.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { type AllocationDocument, allocationDocument } from '../../scheduler/allocation-document.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
 
@@ -18,10 +19,9 @@ import { rowsUnder } from '../waiting/watched-rows.js';
 export function listNodeAllocations(
   context: EngineContext,
   caller: Principal,
-  input: { readonly nodeId: string },
-  waiting: Waiting = {},
+  input: MayWait & { readonly nodeId: string },
 ): ResultAsync<
-  Answer<readonly { readonly allocation: Row<Allocation>; readonly job: Row<Job> | undefined }[]>,
+  Answer<readonly { readonly document: AllocationDocument; readonly job: Row<Job> | undefined }[]>,
   PermissionDenied | StorageError
 > {
   const allowed = authoriseArea(caller, 'node', 'read');
@@ -37,10 +37,10 @@ export function listNodeAllocations(
           index: rows.reduce((highest, { record }) => Math.max(highest, record.ModifyIndex), 1),
           value: rows
             .filter(({ record }) => allows(caller, record.Namespace, ['read-job']))
-            .map((row) => ({ allocation: row, job: readAllocationJob(view, row.record) })),
+            .map(({ record }) => ({ document: allocationDocument(record), job: readAllocationJob(view, record) })),
         };
       },
     },
-    waiting,
+    input.waiting,
   );
 }

@@ -8,12 +8,13 @@ import {
   type SchedulerConfiguration,
   schedulerConfigurations,
 } from '../../scheduler/scheduler-configuration.js';
+import { stated } from '../../shared/values.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
 import { readSchedulerConfiguration as stored } from '../records/scheduling/scheduler-configuration-rows.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
 /** A complete configuration: omitted members get their defaults. */
@@ -31,7 +32,7 @@ export interface SchedulerConfigurationInput
 export function readSchedulerConfiguration(
   context: EngineContext,
   caller: Principal,
-  waiting: Waiting = {},
+  { waiting }: MayWait = {},
 ): ResultAsync<Answer<SchedulerConfiguration>, PermissionDenied | StorageError> {
   const allowed = authoriseArea(caller, 'operator', 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -50,15 +51,23 @@ export function readSchedulerConfiguration(
 export function setSchedulerConfiguration(
   context: EngineContext,
   caller: Principal,
-  input: { readonly configuration: SchedulerConfigurationInput; readonly checkIndex?: number },
+  input: SchedulerConfigurationInput & { readonly checkIndex?: number },
 ): ResultAsync<
   { readonly updated: boolean; readonly index: number },
   PermissionDenied | InvalidRequest | StorageError
 > {
   const allowed = authoriseArea(caller, 'operator', 'write');
   if (allowed.isErr()) return errAsync(allowed.error);
-  const { configuration, checkIndex } = input;
-  const algorithm = algorithmOf(configuration.SchedulerAlgorithm);
+  const { checkIndex, SchedulerAlgorithm, PreemptionConfig, ...others } = input;
+  const { MemoryOversubscriptionEnabled, RejectJobRegistration, PauseEvalBroker, NodeLimitForFeasibilityChecks } =
+    others;
+  const switches = stated({
+    MemoryOversubscriptionEnabled,
+    RejectJobRegistration,
+    PauseEvalBroker,
+    NodeLimitForFeasibilityChecks,
+  });
+  const algorithm = algorithmOf(SchedulerAlgorithm);
   if (algorithm.isErr()) return errAsync(algorithm.error);
   return commit(context, caller, (tx) => {
     const before = stored(tx);
@@ -67,9 +76,9 @@ export function setSchedulerConfiguration(
     }
     tx.put(schedulerConfigurations, {
       ...defaultSchedulerConfiguration,
-      ...configuration,
+      ...switches,
       SchedulerAlgorithm: algorithm.value,
-      PreemptionConfig: { ...nothingPreempted, ...configuration.PreemptionConfig },
+      PreemptionConfig: { ...nothingPreempted, ...PreemptionConfig },
       CreateIndex: before.CreateIndex,
       ModifyIndex: tx.index,
     });

@@ -8,14 +8,14 @@ import { type ChangedNode, type ChangeNodeError, changeNode } from './change-nod
 export interface SetNodeEligibilityInput {
   readonly nodeId: string;
   /** `eligible` or `ineligible`. */
-  readonly eligibility: string;
+  readonly eligibility?: string;
 }
 
 /** Sets whether a node is eligible for new allocations; running ones are unaffected. The index is 0 without a change. */
 export function setNodeEligibility(
   context: EngineContext,
   caller: Principal,
-  { nodeId, eligibility }: SetNodeEligibilityInput,
+  { nodeId, eligibility = '' }: SetNodeEligibilityInput,
 ): ResultAsync<ChangedNode, ChangeNodeError> {
   return changeNode(context, caller, nodeId, (node, write) => decideEligibility(node, eligibility, write)).map(
     (changed) => (changed.nodeModifyIndex === 0 ? { ...changed, index: 0 } : changed),

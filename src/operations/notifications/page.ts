@@ -4,9 +4,9 @@ import type { InvalidParameter } from '../../notifications/errors.js';
 /** Which page; absent members mean the first page and the default size. Both absent means no paging, where that is possible. */
 export interface PageRequest {
   /** From 1. */
-  readonly number?: number | undefined;
+  readonly pageNumber?: number | undefined;
   /** From 1; larger values are reduced to the maximum of the settings. */
-  readonly size?: number | undefined;
+  readonly pageSize?: number | undefined;
 }
 
 /** The page numbers of a list whose rows are not counted. */
@@ -40,9 +40,8 @@ interface CheckedPage {
 /** The requested page, checked, with the size reduced to the maximum. Null when none was requested. */
 export function readPage(
   rules: { readonly defaultPageSize: number; readonly maximumPageSize: number },
-  page: PageRequest | undefined,
+  { pageNumber: number, pageSize: size }: PageRequest,
 ): Result<CheckedPage | null, InvalidParameter> {
-  const { number, size } = page ?? {};
   if (number === undefined && size === undefined) return ok(null);
   const faulty = number !== undefined && !isCount(number) ? 'page[number]' : 'page[size]';
   if ((number !== undefined && !isCount(number)) || (size !== undefined && !isCount(size))) {
@@ -55,7 +54,7 @@ export function readPage(
 /** The same for a list that is always paged: by default the first page of the default size. */
 export function readPageOrFirst(
   rules: Parameters<typeof readPage>[0],
-  page: PageRequest | undefined,
+  page: PageRequest,
 ): Result<CheckedPage, InvalidParameter> {
   return readPage(rules, page).map((read) => read ?? { number: 1, size: rules.defaultPageSize });
 }

@@ -10,7 +10,7 @@ import type { Instant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
 import { listAssignments } from './node-assignments.js';
@@ -23,13 +23,12 @@ import { isAgentOf } from './node-ownership.js';
 export function listNodeWork(
   context: EngineContext,
   caller: Principal,
-  input: { readonly nodeId: string; readonly instance?: string | undefined },
-  waiting: Waiting = {},
+  input: MayWait & { readonly nodeId: string; readonly instance?: string | undefined },
 ): ResultAsync<Answer<NodeWorkList>, PermissionDenied | UnknownNode | StorageError> {
   const allowed = authoriseNode(caller, input.nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const after = Math.max(0, waiting.after ?? 0);
-  const { nodeId, instance } = input;
+  const { nodeId, instance, waiting } = input;
+  const after = Math.max(0, waiting?.after ?? 0);
   const query = {
     key: JSON.stringify(['node-work', nodeId, instance, after]),
     tables: [rowsUnder(nodeAssignments, [nodeId]), rowsUnder(nodeOwners, [nodeId])],

@@ -10,15 +10,12 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
 
 /** Selects the nodes of `listNodes`, and whether it waits for a change. */
-export interface ListNodesInput extends ListRequest {
-  /** Waits for a change after an index; answers at once when absent. */
-  readonly waiting?: Waiting;
-}
+export interface ListNodesInput extends ListRequest, MayWait {}
 
 /** A page of the nodes, by ID. Index: that of the nodes. */
 export function listNodes(
@@ -39,26 +36,28 @@ export function listNodes(
   return answerList(context, input, list, input.waiting);
 }
 
+interface NodeQuery extends MayWait {
+  readonly nodeId: string;
+}
+
 /** One node; like every blocking query it can wait for the node to appear, unless no node can have the ID. */
 export function readNode(
   context: EngineContext,
   caller: Principal,
-  input: { readonly nodeId: string },
-  waiting: Waiting = {},
+  input: NodeQuery,
 ): ResultAsync<Answer<Row<Node> | undefined>, PermissionDenied | InvalidRequest | StorageError> {
   const allowed = authoriseArea(caller, 'node', 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
-  if (isUuid(input.nodeId)) return answerNode(context, input, waiting);
+  if (isUuid(input.nodeId)) return answerNode(context, input);
   // A host may give its node an ID that is not a UUID.
   return context.storage
     .read((view) => view.get(nodes, [input.nodeId]) !== undefined)
-    .andThen((known) => (known ? answerNode(context, input, waiting) : errAsync(malformedId())));
+    .andThen((known) => (known ? answerNode(context, input) : errAsync(malformedId())));
 }
 
 function answerNode(
   context: EngineContext,
-  input: { readonly nodeId: string },
-  waiting: Waiting,
+  input: NodeQuery,
 ): ResultAsync<Answer<Row<Node> | undefined>, InvalidRequest | StorageError> {
   return answerQuery(
     context,
@@ -70,6 +69,6 @@ function answerNode(
         return { index: row?.record.ModifyIndex ?? view.tableIndex(nodes), value: row };
       },
     },
-    waiting,
+    input.waiting,
   );
 }

@@ -10,7 +10,6 @@ import {
 } from '../../access/allows.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
-import type { searchCalls } from '../../api/calls/search-calls.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import { namespaces } from '../../jobs/namespaces/namespace.js';
@@ -40,7 +39,6 @@ import type { Steps } from '../../scheduler/steps.js';
 import type { Table } from '../../shared/table.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import type { PermissionDenied } from '../authorise.js';
-import type { Bindings } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
 import { namespaceNames } from '../records/namespace-rows.js';
@@ -183,12 +181,6 @@ function indexOf(view: ReadView, context: SearchContext): number {
   const table = contextTables[context];
   return table === undefined ? 0 : view.tableIndex(table);
 }
-
-/** The operations of the calls that search. */
-export const searchBindings: Bindings<typeof searchCalls> = {
-  prefix: search,
-  fuzzy: fuzzySearch,
-};
 
 /** Whether a caller sees what is in a namespace, among those that were asked for; of variables and node pools the name counts too. */
 type Sees = (namespace: string, name: string) => boolean;

@@ -1,7 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import type { allocationServiceCalls, jobServiceCalls, serviceCalls } from '../../api/calls/service-calls.js';
 import type { FilterEvaluationError } from '../../filter/evaluation.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
@@ -19,14 +18,13 @@ import {
   serviceRegistrations,
 } from '../../services/service-registration.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import type { Bindings } from '../binding.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
 import { heldSource } from '../listing/keyed-source.js';
 import { readRunAnywhere, readShownJob } from '../records/function-jobs.js';
 import { someNamespace } from '../records/namespace-rows.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';
 
@@ -36,8 +34,7 @@ type ServiceRead<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | Stora
 export function listServices(
   context: EngineContext,
   caller: Principal,
-  { namespace = 'default', filter = '' }: { readonly namespace?: string; readonly filter?: string },
-  waiting: Waiting = {},
+  { namespace = 'default', filter = '', waiting }: MayWait & { readonly namespace?: string; readonly filter?: string },
 ): ServiceRead<readonly ServiceNamespaceStub[], FilterFault> {
   const everywhere = namespace === everyNamespace;
   const allowed = everywhere ? ok(undefined) : authorise(caller, namespace, ['read-job']);
@@ -61,7 +58,7 @@ export function listServices(
   return answerQuery(context, query, waiting).andThen(foundOrFault);
 }
 
-interface ReadServiceInput extends Pick<PageByToken, 'perPage' | 'nextToken'> {
+interface ReadServiceInput extends MayWait, Pick<PageByToken, 'perPage' | 'nextToken'> {
   readonly namespace?: string;
   readonly name: string;
   /** `<number>|<key>`: this many instances, always the same ones for the same key. */
@@ -74,8 +71,7 @@ interface ReadServiceInput extends Pick<PageByToken, 'perPage' | 'nextToken'> {
 export function readService(
   context: EngineContext,
   caller: Principal,
-  { namespace = 'default', name, choose = '', filter = '', perPage = 0, nextToken = '' }: ReadServiceInput,
-  waiting: Waiting = {},
+  { namespace = 'default', name, choose = '', filter = '', perPage = 0, nextToken = '', waiting }: ReadServiceInput,
 ): ServiceRead<Page<ServiceRegistration>, InvalidRequest | FilterFault> {
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -140,11 +136,10 @@ function choiceFrom(text: string): Result<{ count: number; key: string } | undef
 }
 
 /** The service instances of a job's allocations; undefined when the job does not exist. Needs `read-job`. */
-function listJobServices(
+export function listJobServices(
   context: EngineContext,
   caller: Principal,
-  { namespace = 'default', jobId }: { readonly namespace?: string; readonly jobId: string },
-  waiting: Waiting = {},
+  { namespace = 'default', jobId, waiting }: MayWait & { readonly namespace?: string; readonly jobId: string },
 ): ServiceRead<readonly ServiceRegistration[] | undefined> {
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -161,13 +156,12 @@ function listJobServices(
 }
 
 /** The service instances of one allocation; undefined when the allocation does not exist. Needs `read-job`. */
-function listAllocationServices(
+export function listAllocationServices(
   context: EngineContext,
   caller: Principal,
-  input: { readonly allocationId: string },
-  waiting: Waiting = {},
+  { allocationId: asked, waiting }: MayWait & { readonly allocationId: string },
 ): ServiceRead<readonly ServiceRegistration[] | undefined, InvalidRequest> {
-  const allocationId = input.allocationId.toLowerCase();
+  const allocationId = asked.toLowerCase();
   const query = {
     key: `allocation-services:${allocationId}`,
     tables: [rowsUnder(serviceRegistrations, [allocationId], 'by_allocation')],
@@ -205,7 +199,7 @@ interface RemoveServiceInput {
  * Removes one instance from the catalogue, until its allocation registers it again. Needs `submit-job` or
  * `delete-service-registration`.
  */
-function removeService(
+export function removeService(
   context: EngineContext,
   caller: Principal,
   { namespace = 'default', name, id }: RemoveServiceInput,
@@ -221,20 +215,3 @@ function removeService(
     });
   }).map(({ index }) => ({ index }));
 }
-
-/** The operations of the service catalogue. */
-export const serviceBindings: Bindings<typeof serviceCalls> = {
-  list: (context, caller, input, { waiting }) => listServices(context, caller, input, waiting),
-  read: (context, caller, input, { waiting }) => readService(context, caller, input, waiting),
-  remove: (context, caller, input) => removeService(context, caller, input),
-};
-
-export const jobServiceBindings: Bindings<typeof jobServiceCalls> = {
-  services: (context, caller, { id, ...input }, { waiting }) =>
-    listJobServices(context, caller, { ...input, jobId: id }, waiting),
-};
-
-export const allocationServiceBindings: Bindings<typeof allocationServiceCalls> = {
-  services: (context, caller, { id }, { waiting }) =>
-    listAllocationServices(context, caller, { allocationId: id }, waiting),
-};

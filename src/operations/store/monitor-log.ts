@@ -9,6 +9,7 @@ import { nodes } from '../../scheduler/node.js';
 import type { PermissionDenied } from '../authorise.js';
 import { type EngineContext, ownAddress } from '../context/engine-context.js';
 import { type LogEntry, type LogLevel, logLevels } from '../context/log-feed.js';
+import type { CallManner } from '../operation.js';
 import { whileAllowed } from '../records/while-allowed.js';
 import { memberOf } from './describe-agent.js';
 
@@ -27,9 +28,9 @@ type MonitorError = PermissionDenied | InvalidRequest | CommandRefused | Storage
 export function monitorLog(
   context: EngineContext,
   caller: Principal,
-  input: MonitorLogInput,
-  signal: AbortSignal,
+  input: MonitorLogInput & Pick<CallManner, 'signal'>,
 ): ResultAsync<AsyncIterable<LogEntry | undefined>, MonitorError> {
+  const { signal } = input;
   const isAllowed = (now: Principal) => allowsArea(now, 'agent', 'read');
   if (!isAllowed(caller)) return errAsync({ type: 'permission_denied' });
   return levelFrom(input.level || 'info')

@@ -1,4 +1,6 @@
-import type { Health } from '../../api/calls/system-calls.js';
+import { ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import type { AgentHealth, Health } from '../../api/calls/system-calls.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { probeStore } from './probe-store.js';
@@ -29,6 +31,18 @@ export function storeHealth(context: EngineContext, maximumAge = validFor): Prom
     asked.settled = true;
   });
   return asked.health;
+}
+
+/** The same in the form of agents, for the server, the client or both. */
+export function healthOfAgent(
+  context: EngineContext,
+  _caller: Principal,
+  { type }: { readonly type?: string },
+): ResultAsync<AgentHealth, never> {
+  return ResultAsync.fromSafePromise(storeHealth(context)).map((health) => ({
+    ...(type === undefined || type === 'server' ? { server: health } : {}),
+    ...(type === undefined || type === 'client' ? { client: health } : {}),
+  }));
 }
 
 async function probe(context: EngineContext): Promise<Health> {

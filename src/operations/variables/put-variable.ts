@@ -3,7 +3,9 @@ import { allowsVariable } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { StorageError } from '../../ports/storage.js';
+import type { Milliseconds } from '../../shared/duration.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { stated } from '../../shared/values.js';
 import {
   type DecidedLock,
   decideVariable,
@@ -22,6 +24,7 @@ import { readNamespace } from '../records/namespace-rows.js';
 import { decryptItems, encryptItems } from '../records/variable-items.js';
 import type { Transaction } from '../write-transaction.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
+import { renewLock } from './renew-lock.js';
 
 /** A variable with its items, the check-and-set index, and an action on the lock. */
 export interface PutVariableInput {
@@ -42,6 +45,21 @@ export interface PutVariableInput {
   readonly lockDelay?: number;
 }
 
+/** What a caller wants with a variable and its lock. */
+export interface WriteVariableInput {
+  readonly path: string;
+  readonly namespace?: string;
+  /** Takes precedence over `namespace`. */
+  readonly itsNamespace?: string;
+  readonly cas?: number;
+  readonly items?: VariableItems;
+  readonly acquire?: boolean;
+  readonly renew?: boolean;
+  readonly release?: boolean;
+  /** The lock that the caller holds, or its terms. */
+  readonly lock?: { readonly id?: string; readonly ttl?: Milliseconds; readonly delay?: Milliseconds };
+}
+
 /** Errors of `putVariable`. A conflict is not an error: the result contains it. */
 export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
 
@@ -60,6 +78,30 @@ export function putVariable(
   if (input.items === undefined && input.lock === undefined) return errAsync(itemsMissing);
   if (fault !== undefined) return errAsync(invalid(fault));
   return commit(context, caller, (tx) => storeVariable(context, tx, { ...input, namespace })).map(({ value }) => value);
+}
+
+/** `putVariable` or `renewLock`, as the input asks. */
+export function writeVariable(
+  context: EngineContext,
+  caller: Principal,
+  input: WriteVariableInput,
+): ResultAsync<VariableWritten, PutVariableError> {
+  const { path, cas, items, lock = {}, acquire, renew, release } = input;
+  const named = { path, ...stated({ namespace: input.itsNamespace ?? input.namespace }) };
+  if ([acquire, renew, release].filter((given) => given === true).length > 1)
+    return errAsync(invalid('a write can acquire, renew or release a lock, only one of them'));
+  if (renew === true) return renewLock(context, caller, { ...named, lockId: lock.id ?? '' });
+  const doing = acquire === true ? 'acquire' : release === true ? 'release' : undefined;
+  return putVariable(context, caller, {
+    ...named,
+    ...stated({ cas, items, lock: doing, lockId: lock.id || undefined }),
+    ttl: nanos(lock.ttl),
+    lockDelay: nanos(lock.delay),
+  });
+}
+
+function nanos(duration: Milliseconds = 0): number {
+  return Math.round(duration * 1_000_000);
 }
 
 function faultOf(input: PutVariableInput & { readonly namespace: string }): string | undefined {

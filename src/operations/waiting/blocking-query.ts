@@ -21,6 +21,12 @@ export interface Waiting {
   readonly whenRightsChanged?: () => void;
 }
 
+/** The part of a read's input that says how it waits. */
+export interface MayWait {
+  /** Waits for a change after an index; answers at once when absent. */
+  readonly waiting?: Waiting;
+}
+
 /** Returns the result immediately, when its index exceeds `after`, or at the end of the wait the last result. */
 export function answerQuery<T>(
   context: EngineContext,

@@ -214,7 +214,7 @@ beforeAll(async () => {
   for (const [number, { title, rules, workspaces }] of rights.entries()) {
     const name = `right-${number}`;
     if (rules !== '') {
-      const policy = { Name: name, Description: '', Rules: rules, JobACL: null };
+      const policy = { name, rules };
       (await putPolicy(engine, hostPrincipal, policy))
         .mapErr((error) => new Error(JSON.stringify(error)))
         ._unsafeUnwrap();

@@ -55,7 +55,7 @@ describe('the first token over HTTP', () => {
     const engine = engineUnderTest();
     const options = { access: 'token', bootstrap: true } as const;
     const { AccessorID } = JSON.parse((await bootstrap(engine, options)).text);
-    (await removeToken(engine, hostPrincipal, AccessorID))._unsafeUnwrap();
+    (await removeToken(engine, hostPrincipal, { accessor: AccessorID }))._unsafeUnwrap();
     expect(await tokensOf(engine)).toEqual([]);
     expect((await bootstrap(engine, options)).status).toBe(400);
   });

@@ -163,7 +163,7 @@ const tokenPairs: Readonly<Record<string, Pair>> = {
 
 /** The token of the sample becomes that of a node. */
 const withoutToken = async (engine: Engine): Promise<void> => {
-  await removeToken(engine, hostPrincipal, pathValues['accessor_id'] ?? '');
+  await removeToken(engine, hostPrincipal, { accessor: pathValues['accessor_id'] ?? '' });
 };
 const nodeToken = async (engine: Engine): Promise<void> => {
   await engine.storage.write((view) => {
@@ -342,11 +342,11 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   'policies.list': {
     filter: pair('', 'Name == "x"'),
     ...pagesBeyond('zzz', async (engine) => {
-      await putPolicy(engine, hostPrincipal, { Name: 'a-policy', Description: '', Rules: '', JobACL: null });
+      await putPolicy(engine, hostPrincipal, { name: 'a-policy', rules: '' });
     }),
   },
   'roles.list': pagesBeyond('zzz', async (engine) => {
-    await putRole(engine, hostPrincipal, { Name: 'a-role', Description: '', Policies: [{ Name: 'spare' }] });
+    await putRole(engine, hostPrincipal, { name: 'a-role', policies: [{ name: 'spare' }] });
   }),
   'evaluations.read': { namespace: pair('default', 'spare', { caller: mayNotOverride }) },
   'evaluations.allocations': { namespace: pair('default', 'spare', { caller: mayNotOverride }) },
@@ -583,8 +583,8 @@ function namespaceFields(name: string): Readonly<Record<string, Pair>> {
 /** Two more allocations of the job, the first of which runs. */
 async function manyAllocations(engine: Engine): Promise<void> {
   await report(engine, 'running');
-  await scaleJob(engine, hostPrincipal, { jobId: 'job', target: { Group: 'g' }, count: 3, message: 'more' });
-  await setSchedulerConfiguration(engine, hostPrincipal, { configuration: {} });
+  await scaleJob(engine, hostPrincipal, { jobId: 'job', group: 'g', count: 3, message: 'more' });
+  await setSchedulerConfiguration(engine, hostPrincipal, {});
   engine.start();
   for (let known = 0; known < 3; ) {
     const listed = (await listJobAllocations(engine, hostPrincipal, { jobId: 'job' }))._unsafeUnwrap();

@@ -183,9 +183,9 @@ async function fill(engine: Engine, clock: ManualClock): Promise<void> {
     workspaceId: 'ws-1',
     attributes: { trigger: 'run:errored', run_id: 'run-0' },
   });
-  const policy = { Name: 'spare', Description: '', Rules: 'node { policy = "read" }', JobACL: null };
+  const policy = { name: 'spare', rules: 'node { policy = "read" }' };
   await putPolicy(engine, hostPrincipal, policy);
-  const role = await putRole(engine, hostPrincipal, { Name: 'spare', Description: '', Policies: [{ Name: 'spare' }] });
+  const role = await putRole(engine, hostPrincipal, { name: 'spare', policies: [{ name: 'spare' }] });
   const token = await saveToken(engine, hostPrincipal, { name: 'ada', type: 'client', policies: ['spare'] });
   await rememberToken(engine, token._unsafeUnwrap().SecretID);
   await putEventType(engine, hostPrincipal, { name: 'order.created' });
@@ -223,7 +223,7 @@ async function fill(engine: Engine, clock: ManualClock): Promise<void> {
   pathValues['deployment_id'] = deployment.ID;
   pathValues['service_allocation_id'] = own?.ID ?? '';
   // Evaluations can be deleted while the scheduler takes none.
-  await setSchedulerConfiguration(engine, hostPrincipal, { configuration: { PauseEvalBroker: true } });
+  await setSchedulerConfiguration(engine, hostPrincipal, { PauseEvalBroker: true });
   pathValues['evaluation_id'] = registered._unsafeUnwrap().evalId;
   pathValues['allocation_id'] = allocations.value[0]?.ID ?? '';
   pathValues['node_id'] = node.ID;

@@ -96,7 +96,7 @@ describe('a one-time token', () => {
     const { engine, clock } = engineAt();
     const gone = await signedIn(engine);
     const ofGone = await made(engine, gone.holder);
-    await removeToken(engine, hostPrincipal, gone.accessor);
+    await removeToken(engine, hostPrincipal, { accessor: gone.accessor });
     expect((await exchanged(engine, ofGone.OneTimeSecretID))._unsafeUnwrapErr()).toEqual(denied);
     expect((await createOneTimeToken(engine, gone.holder))._unsafeUnwrapErr()).toEqual(denied);
 
@@ -162,8 +162,8 @@ describe('a token that is brought along', () => {
 
 it('callers list the policies of their own token', async () => {
   const { engine } = engineAt();
-  for (const Name of ['a', 'p']) {
-    await putPolicy(engine, hostPrincipal, { Name, Description: '', Rules: 'node { policy = "read" }', JobACL: null });
+  for (const name of ['a', 'p']) {
+    await putPolicy(engine, hostPrincipal, { name, rules: 'node { policy = "read" }' });
   }
   const { holder } = await signedIn(engine);
   const { value } = (await listOwnPolicies(engine, holder))._unsafeUnwrap();

@@ -37,7 +37,7 @@ function engineAt(sealed = false) {
   return { engine: createEngine(sealed ? { ...ports, cipher } : ports), clock };
 }
 
-const rules = (Name: string, Rules: string) => ({ Name, Description: '', Rules, JobACL: null });
+const rules = (name: string, text: string) => ({ name, rules: text });
 const client = (further: Partial<SaveTokenInput> = {}): SaveTokenInput => ({ name: 'ci', type: 'client', ...further });
 
 async function made(engine: Engine, input: SaveTokenInput): Promise<TokenDocument> {
@@ -69,7 +69,7 @@ describe('a token', () => {
 
     await putPolicy(engine, hostPrincipal, rules('writing', 'namespace "a*" { policy = "write" }'));
     const role = (
-      await putRole(engine, hostPrincipal, { Name: 'writers', Description: '', Policies: [{ Name: 'writing' }] })
+      await putRole(engine, hostPrincipal, { name: 'writers', policies: [{ name: 'writing' }] })
     )._unsafeUnwrap();
     const named = await made(engine, client({ roles: [{ name: 'writers' }, { id: role.ID }] }));
     expect(named).toMatchObject({ Policies: [], Roles: [{ ID: role.ID, Name: 'writers' }] });
@@ -191,26 +191,26 @@ describe('policies and roles', () => {
       rules('with blanks', ''),
       rules('', ''),
       rules('p', 'namespace {'),
-      { ...rules('p', ''), Description: 'd'.repeat(257) },
-      { ...rules('p', ''), JobACL: { Namespace: '', JobID: 'j', Group: '', Task: '' } },
+      { ...rules('p', ''), description: 'd'.repeat(257) },
+      { ...rules('p', ''), job: { Namespace: '', JobID: 'j', Group: '', Task: '' } },
     ]) {
       expect((await putPolicy(engine, hostPrincipal, policy))._unsafeUnwrapErr()).toMatchObject({
         type: 'invalid_access',
       });
     }
     await putPolicy(engine, hostPrincipal, rules('p', ''));
-    const role = { Name: 'r', Description: '', Policies: [{ Name: 'p' }] };
+    const role = { name: 'r', policies: [{ name: 'p' }] };
     const first = (await putRole(engine, hostPrincipal, role))._unsafeUnwrap();
     for (const odd of [
       role,
-      { ...role, Name: 'a b' },
-      { ...role, Name: 'x', Policies: [] },
-      { ...role, Name: 'x', Policies: [{ Name: 'q' }] },
-      { ...role, Name: 'x', ID: 'nothing' },
+      { ...role, name: 'a b' },
+      { ...role, name: 'x', policies: [] },
+      { ...role, name: 'x', policies: [{ name: 'q' }] },
+      { ...role, name: 'x', id: 'nothing' },
     ]) {
       expect((await putRole(engine, hostPrincipal, odd))._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_access' });
     }
-    const renamed = (await putRole(engine, hostPrincipal, { ...role, ID: first.ID, Name: 'renamed' }))._unsafeUnwrap();
+    const renamed = (await putRole(engine, hostPrincipal, { ...role, id: first.ID, name: 'renamed' }))._unsafeUnwrap();
     expect(renamed).toMatchObject({ CreateIndex: first.CreateIndex, Name: 'renamed' });
   });
 
@@ -218,9 +218,7 @@ describe('policies and roles', () => {
     const { engine } = engineAt();
     for (const name of ['own', 'other', 'anonymous'])
       await putPolicy(engine, hostPrincipal, rules(name, 'node { policy = "read" }'));
-    const role = (
-      await putRole(engine, hostPrincipal, { Name: 'r', Description: '', Policies: [{ Name: 'other' }] })
-    )._unsafeUnwrap();
+    const role = (await putRole(engine, hostPrincipal, { name: 'r', policies: [{ name: 'other' }] }))._unsafeUnwrap();
     const { SecretID } = await made(engine, client({ policies: ['own'] }));
     const ada = (await caller(engine, SecretID)) as Principal;
     const nobody = (await caller(engine, undefined)) as Principal;
@@ -235,19 +233,17 @@ describe('policies and roles', () => {
     expect((await readPolicy(engine, ada, { name: 'other' }))._unsafeUnwrapErr()).toEqual(denied);
     expect((await readPolicy(engine, ada, { name: 'nothing' }))._unsafeUnwrapErr()).toEqual(denied);
     for (const reference of [{ id: role.ID }, { name: 'r' }, { name: 'nothing' }, { id: 'nothing' }]) {
-      expect((await readRole(engine, ada, { role: reference }))._unsafeUnwrapErr()).toEqual(denied);
+      expect((await readRole(engine, ada, reference))._unsafeUnwrapErr()).toEqual(denied);
     }
-    expect(
-      (await readRole(engine, hostPrincipal, { role: { name: 'nothing' } }))._unsafeUnwrap().value,
-    ).toBeUndefined();
+    expect((await readRole(engine, hostPrincipal, { name: 'nothing' }))._unsafeUnwrap().value).toBeUndefined();
     for (const attempt of [
       putPolicy(engine, ada, rules('own', '')),
       removePolicy(engine, ada, { name: 'own' }),
-      putRole(engine, ada, { Name: 'x', Description: '', Policies: [{ Name: 'own' }] }),
+      putRole(engine, ada, { name: 'x', policies: [{ name: 'own' }] }),
       removeRole(engine, ada, { id: role.ID }),
       saveToken(engine, ada, client({ type: 'management' })),
       putToken(engine, ada, { name: 'x' }),
-      removeToken(engine, ada, ada.accessor),
+      removeToken(engine, ada, { accessor: ada.accessor }),
       listTokenStubs(engine, ada),
     ]) {
       expect((await attempt)._unsafeUnwrapErr()).toEqual(denied);
@@ -257,8 +253,8 @@ describe('policies and roles', () => {
   it('are listed in pages, in either order, with a filter', async () => {
     const { engine } = engineAt();
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
-      await putPolicy(engine, hostPrincipal, { ...rules(name, ''), Description: name < 'd' ? 'early' : 'late' });
-      await putRole(engine, hostPrincipal, { Name: name, Description: '', Policies: [{ Name: name }] });
+      await putPolicy(engine, hostPrincipal, { ...rules(name, ''), description: name < 'd' ? 'early' : 'late' });
+      await putRole(engine, hostPrincipal, { name, policies: [{ name }] });
     }
     const { SecretID } = await made(engine, client({ policies: ['a', 'c', 'e'] }));
     const ada = (await caller(engine, SecretID)) as Principal;
@@ -295,10 +291,10 @@ describe('policies and roles', () => {
     const { engine } = engineAt();
     const text = (path: string) => `namespace "default" { variables { path "${path}" { capabilities = ["read"] } } }`;
     const job = { Namespace: 'default', JobID: 'web', Group: '', Task: '' };
-    await putPolicy(engine, hostPrincipal, { ...rules('job', text('shared/web')), JobACL: job });
-    await putPolicy(engine, hostPrincipal, { ...rules('group', text('shared/app')), JobACL: { ...job, Group: 'app' } });
-    await putPolicy(engine, hostPrincipal, { ...rules('all', text('shared/all')), JobACL: { ...job, JobID: '' } });
-    await putPolicy(engine, hostPrincipal, { ...rules('other', text('shared/db')), JobACL: { ...job, JobID: 'db' } });
+    await putPolicy(engine, hostPrincipal, { ...rules('job', text('shared/web')), job });
+    await putPolicy(engine, hostPrincipal, { ...rules('group', text('shared/app')), job: { ...job, Group: 'app' } });
+    await putPolicy(engine, hostPrincipal, { ...rules('all', text('shared/all')), job: { ...job, JobID: '' } });
+    await putPolicy(engine, hostPrincipal, { ...rules('other', text('shared/db')), job: { ...job, JobID: 'db' } });
     const workload = { namespace: 'default', jobId: 'web', group: 'app', task: 'main' };
     const main = (await workloadCaller(engine, workload))._unsafeUnwrap();
     const side = (await workloadCaller(engine, { ...workload, group: 'side' }))._unsafeUnwrap();

@@ -83,7 +83,7 @@ describe('the token store', () => {
       const denied = { type: 'permission_denied' };
       expect((await putToken(engine, caller, { name: 'x' }))._unsafeUnwrapErr()).toEqual(denied);
       expect((await listTokens(engine, caller))._unsafeUnwrapErr()).toEqual(denied);
-      expect((await removeToken(engine, caller, 'x'))._unsafeUnwrapErr()).toEqual(denied);
+      expect((await removeToken(engine, caller, { accessor: 'x' }))._unsafeUnwrapErr()).toEqual(denied);
     }
   });
 
@@ -94,9 +94,9 @@ describe('the token store', () => {
     const first = (await authenticate(secret))._unsafeUnwrap();
     expect(first?.accessor).toBe(token.accessor);
     expect((await authenticate(secret))._unsafeUnwrap()).toBe(first);
-    expect((await removeToken(engine, hostPrincipal, token.accessor)).isOk()).toBe(true);
+    expect((await removeToken(engine, hostPrincipal, { accessor: token.accessor })).isOk()).toBe(true);
     expect((await authenticate(secret))._unsafeUnwrap()).toBeUndefined();
-    expect((await removeToken(engine, hostPrincipal, token.accessor))._unsafeUnwrapErr()).toEqual({
+    expect((await removeToken(engine, hostPrincipal, { accessor: token.accessor }))._unsafeUnwrapErr()).toEqual({
       type: 'token_not_found',
       accessor: token.accessor,
     });

@@ -48,9 +48,7 @@ async function installation() {
   const ended: string[] = [];
   engine.agents.attach('n1', quietNode(ended));
   const setPolicy = async (name: string, text: string) =>
-    (
-      await putPolicy(engine, hostPrincipal, { Name: name, Description: '', Rules: text, JobACL: null })
-    )._unsafeUnwrap();
+    (await putPolicy(engine, hostPrincipal, { name, rules: text }))._unsafeUnwrap();
   await setPolicy('p', rules);
   const made = await saveToken(engine, hostPrincipal, { name: 't', type: 'client', policies: ['p'], lifetime: minute });
   const { SecretID, AccessorID } = made._unsafeUnwrap();
@@ -74,7 +72,7 @@ const calls: Readonly<Record<string, (own: Installation, caller: Principal) => P
     const query = { allocationId, task, stream: 'stdout', offset: 0, origin: 'start', follow: true } as const;
     return (await streamTaskLogs(engine, caller, query))._unsafeUnwrap();
   },
-  monitor: async ({ engine }, caller) => (await monitorLog(engine, caller, {}, never))._unsafeUnwrap(),
+  monitor: async ({ engine }, caller) => (await monitorLog(engine, caller, { signal: never }))._unsafeUnwrap(),
 };
 
 async function execUntil({ engine, allocationId, task }: Installation, caller: Principal, signal: AbortSignal) {
@@ -84,7 +82,7 @@ async function execUntil({ engine, allocationId, task }: Installation, caller: P
 
 const losses: Readonly<Record<string, (own: Installation) => Promise<unknown>>> = {
   'its token is removed': async ({ engine, AccessorID }) =>
-    (await removeToken(engine, hostPrincipal, AccessorID))._unsafeUnwrap(),
+    (await removeToken(engine, hostPrincipal, { accessor: AccessorID }))._unsafeUnwrap(),
   'its token expires': ({ clock }) => clock.advance(minute),
   'its policy is removed': async ({ engine }) =>
     (await removePolicy(engine, hostPrincipal, { name: 'p' }))._unsafeUnwrap(),

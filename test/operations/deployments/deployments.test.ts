@@ -178,13 +178,13 @@ describe('a deployment', () => {
       StatusDescription: expect.stringContaining('manual promotion'),
     });
     const promoted = (
-      await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID })
+      await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID, all: true })
     )._unsafeUnwrap();
     expect(promoted.evalId).not.toBe('');
     await world.clock.advance(2 * minute);
     expect(await running(world)).toEqual({ 1: 3 });
     expect((await latest(world)).Status).toBe('successful');
-    const again = await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID });
+    const again = await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID, all: true });
     expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'deployment_over' });
   });
 

@@ -33,7 +33,7 @@ async function register(w: World, id: string, more: object = {}, namespace = 'de
 /** A stream that is read item by item. */
 async function open(w: World, input: StreamEventsInput = {}, caller: Principal = hostPrincipal) {
   const gone = new AbortController();
-  const stream = (await streamEvents(w.engine, caller, input, gone.signal))._unsafeUnwrap();
+  const stream = (await streamEvents(w.engine, caller, { ...input, signal: gone.signal }))._unsafeUnwrap();
   const items = stream[Symbol.asyncIterator]();
   const next = async (): Promise<StreamedEvents | undefined> => {
     const item = await items.next();
@@ -140,12 +140,10 @@ describe('the event stream', () => {
   it('tells of tokens, policies and roles to management, without secrets', async () => {
     const w = world();
     const Rules = 'namespace "default" { policy = "read" }';
-    (
-      await putPolicy(w.engine, hostPrincipal, { Name: 'readers', Description: '', Rules, JobACL: null })
-    )._unsafeUnwrap();
+    (await putPolicy(w.engine, hostPrincipal, { name: 'readers', rules: Rules }))._unsafeUnwrap();
     const made = await saveToken(w.engine, hostPrincipal, { name: 'ada', type: 'client', policies: ['readers'] });
     const { AccessorID: accessor, SecretID } = made._unsafeUnwrap();
-    (await removeToken(w.engine, hostPrincipal, accessor))._unsafeUnwrap();
+    (await removeToken(w.engine, hostPrincipal, { accessor: accessor }))._unsafeUnwrap();
     const stream = await open(w, { topics: ['ACLPolicy', 'ACLToken'] });
     const heard = [await stream.next(), await stream.next(), await stream.next()];
     expect(heard.flatMap((batch) => batch?.Events ?? [])).toMatchObject([
@@ -162,7 +160,10 @@ describe('the event stream', () => {
     for (const hidden of [SecretID, 'secretHash', 'sealedSecret']) expect(JSON.stringify(heard)).not.toContain(hidden);
     const reader = { ...hostPrincipal, management: false, namespaces: { default: { capabilities: ['read-job'] } } };
     const asked = { topics: ['ACLToken'] };
-    const refused = await streamEvents(w.engine, reader as Principal, asked, new AbortController().signal);
+    const refused = await streamEvents(w.engine, reader as Principal, {
+      ...asked,
+      signal: new AbortController().signal,
+    });
     expect(refused._unsafeUnwrapErr()).toEqual({ type: 'permission_denied' });
     stream.close();
   });
@@ -285,7 +286,7 @@ describe('the event stream', () => {
     expect(await named({ topics, namespace: '*' }, hostPrincipal)).toEqual(['Job JobRegistered in-one']);
     expect(await named({ topics, namespace: '*' }, reader)).toEqual(['Job JobRegistered in-two']);
     const refused = async (input: StreamEventsInput): Promise<unknown> =>
-      (await streamEvents(w.engine, reader, input, new AbortController().signal))._unsafeUnwrapErr();
+      (await streamEvents(w.engine, reader, { ...input, signal: new AbortController().signal }))._unsafeUnwrapErr();
     expect(await refused({ topics, namespace: 'one' })).toEqual({ type: 'permission_denied' });
     expect(await refused({ topics: ['Node'], namespace: 'two' })).toEqual({ type: 'permission_denied' });
     const watcher: Principal = { ...reader, areas: { node: 'read' } };
@@ -306,7 +307,7 @@ describe('the event stream', () => {
   it('ends when its reader goes away', async () => {
     const w = world();
     const gone = new AbortController();
-    const stream = (await streamEvents(w.engine, hostPrincipal, {}, gone.signal))._unsafeUnwrap();
+    const stream = (await streamEvents(w.engine, hostPrincipal, { signal: gone.signal }))._unsafeUnwrap();
     const items: unknown[] = [];
     const reading = (async () => {
       for await (const item of stream) items.push(item);

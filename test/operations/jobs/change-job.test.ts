@@ -106,7 +106,7 @@ describe('scaleJob', () => {
     return w;
   }
   const scale = (w: World, input: Partial<ScaleJobInput> = {}) =>
-    scaleJob(w.engine, hostPrincipal, { jobId: 'web', target: { Group: 'g' }, message: 'more', ...input });
+    scaleJob(w.engine, hostPrincipal, { jobId: 'web', group: 'g', message: 'more', ...input });
 
   it('makes a version, an evaluation and an event in one write', async () => {
     const w = await scalable();
@@ -185,21 +185,21 @@ describe('scaleJob', () => {
   });
 
   it.each<[string, Partial<ScaleJobInput>, object]>([
-    ['no group', { target: {} }, { type: 'invalid_request' }],
-    ['another job in the target', { target: { Group: 'g', Job: 'api' } }, { type: 'invalid_request' }],
-    ['another namespace in the target', { target: { Group: 'g', Namespace: 'x' } }, { type: 'invalid_request' }],
+    ['no group', { group: '' }, { type: 'invalid_request' }],
+    ['another job in the target', { group: 'g', targetJob: 'api' }, { type: 'invalid_request' }],
+    ['another namespace in the target', { group: 'g', targetNamespace: 'x' }, { type: 'invalid_request' }],
     ['a message and an error text', { error: 'no' }, { type: 'invalid_request' }],
     ['neither', { message: '' }, { type: 'invalid_request' }],
     ['a negative count', { count: -1 }, { reason: 'negative_count' }],
     ['a count with an error', { count: 2, error: true }, { reason: 'count_with_error' }],
     ['a count beyond 32 bits', { count: 2 ** 40 }, { reason: 'count_too_large' }],
     ['an unknown job', { jobId: 'api' }, { type: 'job_not_found' }],
-    ['an unknown group', { target: { Group: 'x' } }, { reason: 'unknown_group' }],
+    ['an unknown group', { group: 'x' }, { reason: 'unknown_group' }],
     ['less than the policy allows', { count: 0 }, { reason: 'below_minimum' }],
     ['more than the policy allows', { count: 6 }, { reason: 'above_maximum' }],
-    ['more than the installation allows', { target: { Group: 'h' }, count: 7 }, { type: 'total_count_too_large' }],
-    ['another index', { count: 3, jobModifyIndex: 9 }, { type: 'index_conflict' }],
-    ['index 0 when it insists', { count: 3, enforceIndex: true }, { type: 'index_conflict' }],
+    ['more than the installation allows', { group: 'h', count: 7 }, { type: 'total_count_too_large' }],
+    ['another index', { count: 3, enforceIndex: 9 }, { type: 'index_conflict' }],
+    ['index 0 when it insists', { count: 3, enforceIndex: 0 }, { type: 'index_conflict' }],
   ])('refuses %s', async (_name, input, error) => {
     const w = await scalable();
     expect((await scale(w, input))._unsafeUnwrapErr()).toMatchObject(error);
@@ -242,7 +242,7 @@ describe('scaleJob', () => {
       management: false,
       namespaces: { default: { capabilities: [capability] } },
     });
-    const input = { jobId: 'web', target: { Group: 'g' }, count: 3, message: 'm' };
+    const input = { jobId: 'web', group: 'g', count: 3, message: 'm' };
     expect((await scaleJob(w.engine, caller('read-job'), input))._unsafeUnwrapErr().type).toBe('permission_denied');
     expect((await scaleJob(w.engine, caller('scale-job'), input)).isOk()).toBe(true);
   });

@@ -72,7 +72,7 @@ describe('the status of a job', () => {
     const { evalId, dispatchedJobId } = (await dispatchJob(engine, hostPrincipal, { jobId: 'work' }))._unsafeUnwrap();
     expect(await rows(jobRuns)).toHaveLength(1);
     const configuration = { PauseEvalBroker: true };
-    (await setSchedulerConfiguration(engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+    (await setSchedulerConfiguration(engine, hostPrincipal, configuration))._unsafeUnwrap();
     const index = (await deleteEvaluations(engine, hostPrincipal, { evalIds: [evalId] }))._unsafeUnwrap().index;
     expect((await rows(jobs)).find(({ ID }) => ID === dispatchedJobId)).toMatchObject({
       Status: 'dead',

@@ -26,12 +26,12 @@ it('the allocations of a node have the index of the last change of one of them, 
   await run('first', 'n1');
   await run('second', 'n2');
   const { index, value } = await read('n1');
-  expect(value.map(({ allocation }) => allocation.record.ModifyIndex)).toEqual([index]);
+  expect(value.map(({ document }) => document.ModifyIndex)).toEqual([index]);
   expect((await read('n2')).index).toBeGreaterThan(index);
   expect((await read('nobody')).index).toBe(1);
 
   let answered = false;
-  const next = listNodeAllocations(engine, hostPrincipal, { nodeId: 'n1' }, { after: index }).map((answer) => {
+  const next = listNodeAllocations(engine, hostPrincipal, { nodeId: 'n1', waiting: { after: index } }).map((answer) => {
     answered = true;
     return answer.value.length;
   });

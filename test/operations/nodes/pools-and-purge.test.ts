@@ -149,7 +149,7 @@ describe('the configuration of the scheduler', () => {
       SchedulerAlgorithm: 'binpack',
       PreemptionConfig: { SystemSchedulerEnabled: true },
     });
-    const set = { configuration: { SchedulerAlgorithm: 'spread', MemoryOversubscriptionEnabled: true } };
+    const set = { SchedulerAlgorithm: 'spread', MemoryOversubscriptionEnabled: true };
     const { index } = (await setSchedulerConfiguration(engine, hostPrincipal, set))._unsafeUnwrap();
     expect(await read()).toMatchObject({
       SchedulerAlgorithm: 'spread',
@@ -162,7 +162,7 @@ describe('the configuration of the scheduler', () => {
   it('is checked and set', async () => {
     const { engine } = world();
     const set = async (checkIndex: number) =>
-      (await setSchedulerConfiguration(engine, hostPrincipal, { configuration: {}, checkIndex }))._unsafeUnwrap();
+      (await setSchedulerConfiguration(engine, hostPrincipal, { checkIndex }))._unsafeUnwrap();
     expect(await set(99)).toMatchObject({ updated: false });
     const first = await set(1);
     expect(first.updated).toBe(true);
@@ -172,7 +172,7 @@ describe('the configuration of the scheduler', () => {
 
   it('knows two algorithms', async () => {
     const configuration = { SchedulerAlgorithm: 'random' };
-    const refused = await setSchedulerConfiguration(world().engine, hostPrincipal, { configuration });
+    const refused = await setSchedulerConfiguration(world().engine, hostPrincipal, configuration);
     expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_request' });
   });
 });

@@ -24,8 +24,7 @@ describe('RejectJobRegistration', () => {
   const requests = {
     register: (engine, caller) => registerJob(engine, caller, { job: serviceJob('web', { Priority: 70 }) }),
     revert: (engine, caller) => revertJob(engine, caller, { jobId: 'web', version: 0 }),
-    scale: (engine, caller) =>
-      scaleJob(engine, caller, { jobId: 'web', target: { Group: 'g' }, count: 3, message: 'more' }),
+    scale: (engine, caller) => scaleJob(engine, caller, { jobId: 'web', group: 'g', count: 3, message: 'more' }),
     dispatch: (engine, caller) => dispatchJob(engine, caller, { jobId: 'param' }),
   } satisfies Record<string, (engine: ReturnType<typeof world>['engine'], caller: Principal) => unknown>;
 
@@ -35,9 +34,7 @@ describe('RejectJobRegistration', () => {
       (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
     }
     const set = async (RejectJobRegistration: boolean) =>
-      (
-        await setSchedulerConfiguration(engine, hostPrincipal, { configuration: { RejectJobRegistration } })
-      )._unsafeUnwrap();
+      (await setSchedulerConfiguration(engine, hostPrincipal, { RejectJobRegistration }))._unsafeUnwrap();
     await set(true);
     const before = await rows(evaluations);
     expect((await request(engine, owner))._unsafeUnwrapErr()).toEqual({
@@ -54,7 +51,7 @@ describe('RejectJobRegistration', () => {
   it('is told before the faults of a document', async () => {
     const { engine } = world();
     const configuration = { RejectJobRegistration: true };
-    (await setSchedulerConfiguration(engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+    (await setSchedulerConfiguration(engine, hostPrincipal, configuration))._unsafeUnwrap();
     const faulty = { job: serviceJob('web', { Priority: 700 }) };
     expect((await registerJob(engine, owner, faulty))._unsafeUnwrapErr().type).toBe('registrations_disabled');
     expect((await registerJob(engine, hostPrincipal, faulty))._unsafeUnwrapErr().type).toBe('invalid_job');
@@ -66,7 +63,7 @@ describe('PauseEvalBroker', () => {
     await using cluster = fakeCluster();
     const pause = async (PauseEvalBroker: boolean) => {
       const configuration = { PauseEvalBroker };
-      (await setSchedulerConfiguration(cluster.engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+      (await setSchedulerConfiguration(cluster.engine, hostPrincipal, configuration))._unsafeUnwrap();
     };
     const register = async (id: string) =>
       (
@@ -112,7 +109,7 @@ describe('preemption', () => {
     await register('sums', 'batch', 70);
     expect(await live()).toEqual(['filler']);
     const configuration = { PreemptionConfig: { BatchSchedulerEnabled: true } };
-    (await setSchedulerConfiguration(cluster.engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+    (await setSchedulerConfiguration(cluster.engine, hostPrincipal, configuration))._unsafeUnwrap();
     await cluster.clock.advance(minute);
     expect(await live()).toEqual(['sums']);
   });
@@ -122,9 +119,7 @@ describe('a check of the index', () => {
   it('replaces the configuration only at the index of its last change, and says so', async () => {
     const { engine } = world();
     const set = async (checkIndex: number, SchedulerAlgorithm: string) =>
-      (
-        await setSchedulerConfiguration(engine, hostPrincipal, { configuration: { SchedulerAlgorithm }, checkIndex })
-      )._unsafeUnwrap();
+      (await setSchedulerConfiguration(engine, hostPrincipal, { SchedulerAlgorithm, checkIndex }))._unsafeUnwrap();
     const stored = async () => (await readSchedulerConfiguration(engine, hostPrincipal))._unsafeUnwrap().value;
 
     const first = await set(1, 'spread');

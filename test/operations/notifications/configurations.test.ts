@@ -36,7 +36,11 @@ import {
 } from './engine-setup.js';
 
 const list = (engine: TestEngine, page?: { number?: number; size?: number }) =>
-  listNotificationConfigurations(engine, owner, page === undefined ? { workspaceId } : { workspaceId, page });
+  listNotificationConfigurations(engine, owner, {
+    workspaceId,
+    pageNumber: page?.number,
+    pageSize: page?.size,
+  });
 const show = (engine: TestEngine, configurationId: string) =>
   showNotificationConfiguration(engine, owner, { configurationId });
 const update = (engine: TestEngine, configurationId: string, attributes: ConfigurationInput) =>

@@ -390,7 +390,7 @@ describe('one destination does not trouble another', () => {
     expect(engine.delivery.requests.length).toBeLessThan(30);
     expect((await queuesLeft(engine))[0]?.breaker.type).toBe('open');
     await engine.clock.advance(day);
-    expect(await log(engine, id, { outcome: 'delivered', page: { size: 100 } })).toHaveLength(100);
+    expect(await log(engine, id, { outcome: 'delivered', pageSize: 100 })).toHaveLength(100);
     await engine.stop();
   });
 
@@ -544,10 +544,10 @@ describe('the log', () => {
       await engine.clock.advance(10);
     }
     await engine.clock.advance(second);
-    const request = { configurationId: id, page: { size: 2 } };
+    const request = { configurationId: id, pageSize: 2 };
     const first = await must(listDeliveries(engine, owner, request));
     expect(first).toMatchObject({ currentPage: 1, pageSize: 2, prevPage: null, nextPage: 2 });
-    const last = await must(listDeliveries(engine, owner, { ...request, page: { size: 2, number: 3 } }));
+    const last = await must(listDeliveries(engine, owner, { ...request, pageSize: 2, pageNumber: 3 }));
     expect(last).toMatchObject({ prevPage: 2, nextPage: null });
     expect(last.items).toHaveLength(1);
     expect((await log(engine, id, { trigger: 'run:errored' })).map((it) => it.trigger)).toEqual([
@@ -555,10 +555,10 @@ describe('the log', () => {
       'run:errored',
     ]);
     expect(
-      await log(engine, id, { trigger: 'run:created', outcome: 'delivered', page: { size: 2, number: 2 } }),
+      await log(engine, id, { trigger: 'run:created', outcome: 'delivered', pageSize: 2, pageNumber: 2 }),
     ).toHaveLength(1);
     expect(await log(engine, id, { outcome: 'pending' })).toEqual([]);
-    for (const filter of [{ outcome: 'lost' }, { trigger: 'lost' }, { page: { size: 0 } }]) {
+    for (const filter of [{ outcome: 'lost' }, { trigger: 'lost' }, { pageSize: 0 }]) {
       const error = await mustFail(listDeliveries(engine, owner, { configurationId: id, ...filter }));
       expect(error.type).toBe('invalid_parameter');
     }
@@ -760,7 +760,7 @@ describe('several engines and restarts', () => {
     for (let n = 0; n < 50; n++) await publish(engine, { runId: `run-${n % 7}` });
     await engine.clock.advance(minute);
     expect(engine.delivery.requests).toHaveLength(50);
-    expect(await log(engine, id, { outcome: 'delivered', page: { size: 100 } })).toHaveLength(50);
+    expect(await log(engine, id, { outcome: 'delivered', pageSize: 100 })).toHaveLength(50);
     await Promise.all([engine.stop(), other.stop()]);
   });
 
@@ -856,7 +856,7 @@ describe('several engines and restarts', () => {
     const other = second_(engine);
     other.start();
     await engine.clock.advance(minute);
-    expect(await log(engine, id, { outcome: 'delivered', page: { size: 50 } })).toHaveLength(20);
+    expect(await log(engine, id, { outcome: 'delivered', pageSize: 50 })).toHaveLength(20);
     expect(engine.delivery.requests).toHaveLength(20);
     await other.stop();
   });

@@ -40,7 +40,7 @@ import {
 const runOf = (request: { body: string }): string => JSON.parse(request.body).run_id;
 const configurationOf = (request: { body: string }): string => JSON.parse(request.body).notification_configuration_id;
 const log = async (engine: TestEngine, configurationId: string, filter = {}) =>
-  (await must(listDeliveries(engine, owner, { configurationId, page: { size: 100 }, ...filter }))).items;
+  (await must(listDeliveries(engine, owner, { configurationId, pageSize: 100, ...filter }))).items;
 const update = (engine: TestEngine, configurationId: string, attributes: object) =>
   must(updateNotificationConfiguration(engine, owner, { configurationId, attributes }));
 
@@ -151,7 +151,7 @@ describe('a destination that always fails', () => {
     for (let n = 0; n < 300; n += 1) await publish(engine, { runId: `run-${n % 7}` });
     await engine.clock.advance(day + 11 * minute);
     expect(await log(engine, id, { outcome: 'pending' })).toEqual([]);
-    const dead = await log(engine, id, { outcome: 'dead', page: { size: 100, number: 3 } });
+    const dead = await log(engine, id, { outcome: 'dead', pageSize: 100, pageNumber: 3 });
     expect(dead).toHaveLength(100);
     expect(new Set(dead.map(({ reason }) => reason))).toEqual(new Set(['expired']));
     expect(engine.delivery.requests.length).toBeLessThan(500);

@@ -69,7 +69,7 @@ describe('events as a resource', () => {
     expect(await only({ outcome: 'dead' })).toEqual([eventId]);
     expect(await only({ trigger: 'run:errored' })).toEqual([eventId]);
     expect(await only({ filter: 'run_id == "run-b"' })).toEqual([eventId]);
-    expect(await list({ since: engine.clock.now() - 90 * second, page: { size: 1 } })).toMatchObject({
+    expect(await list({ since: engine.clock.now() - 90 * second, pageSize: 1 })).toMatchObject({
       totalCount: 2,
       nextPage: 2,
     });
@@ -349,8 +349,9 @@ test('a bulk redelivery that is cancelled after a kill between any two writes se
     await clock.advance(minute);
     const [after] = await must(listBulkRedeliveries(next, owner, { workspaceId }));
     expect(after).toEqual(cancelled);
-    const page = { size: 100 };
-    const { items } = await must(listDeliveries(next, owner, { configurationId: id, outcome: 'delivered', page }));
+    const { items } = await must(
+      listDeliveries(next, owner, { configurationId: id, outcome: 'delivered', pageSize: 100 }),
+    );
     expect(items).toHaveLength(cancelled.redelivered);
     seen.add(cancelled.redelivered);
     await next.stop();

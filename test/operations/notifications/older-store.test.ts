@@ -73,7 +73,7 @@ test.each(leases)('what %s is sent once, in the order of its runs, a few at a ti
       .map(messageOf);
     expect(ofRun).toEqual([...ofRun].sort((a, b) => Number(a) - Number(b)));
   }
-  const request = { configurationId: id, outcome: 'delivered', page: { size: 100 } };
+  const request = { configurationId: id, outcome: 'delivered', pageSize: 100 };
   expect((await must(listDeliveries(engine, owner, request))).items).toHaveLength(21);
   await engine.clock.advance(day);
   const stored = await must(engine.storage.read((view) => view.get(queues, [id])?.record));
@@ -97,7 +97,7 @@ test('a file keeps the keys that its rows have', async () => {
   await vi.waitFor(
     async () => {
       await engine.clock.advance(second);
-      const request = { configurationId: id, outcome: 'delivered', page: { size: 100 } };
+      const request = { configurationId: id, outcome: 'delivered', pageSize: 100 };
       expect((await must(listDeliveries(engine, owner, request))).items).toHaveLength(24);
     },
     { timeout: 20_000, interval: 1 },

@@ -221,7 +221,10 @@ describe('work that is asked for after an index which the store has not reached'
     open();
     await join('n1');
     await register({});
-    const asked = listNodeWork(engine, hostPrincipal, { nodeId: 'n1' }, { after: 1_000_000, wait: second });
+    const asked = listNodeWork(engine, hostPrincipal, {
+      nodeId: 'n1',
+      waiting: { after: 1_000_000, wait: second },
+    });
     await clock.advance(2 * second);
     const { value } = (await asked)._unsafeUnwrap();
     expect(value).toMatchObject({ complete: true, work: [{ allocation: { JobID: 'web' } }] });

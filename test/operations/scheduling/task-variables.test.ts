@@ -48,7 +48,7 @@ describe('the variables of a task', () => {
     expect(own).toMatchObject({ items: [{ path: 'nomad/jobs/web' }, null, null, null], lists: [listed, listed] });
     const Rules = 'namespace "default" { variables { path "shared/key" { capabilities = ["read"] } } }';
     const JobACL = { Namespace: 'default', JobID: 'web', Group: '', Task: '' };
-    (await putPolicy(engine, hostPrincipal, { Name: 'web', Description: '', Rules, JobACL }))._unsafeUnwrap();
+    (await putPolicy(engine, hostPrincipal, { name: 'web', rules: Rules, job: JobACL }))._unsafeUnwrap();
     const granted = (await ask({ variables }))._unsafeUnwrap();
     expect(granted.items).toEqual([{ path: 'nomad/jobs/web' }, null, { path: 'shared/key' }, null]);
   });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { steps } from '../../../src/functions/run.js';
 import { createFunctions, defineFunction } from '../../../src/functions.js';
-import { createEngine, hostPrincipal, type Principal, type Storage, type StoreContents } from '../../../src/index.js';
+import { createEngine, hostPrincipal, type Storage, type StoreContents } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
@@ -33,7 +33,7 @@ const leftOut = [
 
 const clock = { now: () => Date.parse('2030-05-06T07:08:09Z') } as never;
 
-async function textOf(storage: Storage, caller: Principal = hostPrincipal): Promise<string> {
+async function textOf(storage: Storage): Promise<string> {
   let text = '';
   const open = (): ((piece: string) => void) => {
     text = '';
@@ -41,7 +41,7 @@ async function textOf(storage: Storage, caller: Principal = hostPrincipal): Prom
       text += piece;
     };
   };
-  (await exportStore({ storage, clock }, caller, open))._unsafeUnwrap();
+  (await exportStore({ storage, clock }, open))._unsafeUnwrap();
   return text;
 }
 
@@ -132,13 +132,6 @@ describe('an export', () => {
       'secret.example',
     ])
       expect(exported).not.toContain(secret);
-  });
-
-  it('is for management', async () => {
-    const { engine } = world();
-    const nobody: Principal = { ...hostPrincipal, management: false };
-    const refused = await exportStore(engine, nobody, () => () => undefined);
-    expect(refused._unsafeUnwrapErr()).toEqual({ type: 'permission_denied' });
   });
 
   it('has runs of functions with all that belongs to them; what was under way runs again', async () => {

@@ -17,7 +17,7 @@ function logged() {
   });
   const reading = new AbortController();
   const read = async (input: MonitorLogInput = {}) => {
-    const entries = (await monitorLog(engine, hostPrincipal, input, reading.signal))._unsafeUnwrap();
+    const entries = (await monitorLog(engine, hostPrincipal, { ...input, signal: reading.signal }))._unsafeUnwrap();
     const iterator = entries[Symbol.asyncIterator]();
     // The sign of life with which every reading begins.
     expect(await iterator.next()).toEqual({ done: false, value: undefined });
@@ -89,14 +89,14 @@ describe('a log that is read along', () => {
     [{ nodeId: '00000000-1111-2222-3333-444444444444' }, 'Unknown node "00000000-1111-2222-3333-444444444444"'],
   ])('is refused for %j', async (input, message) => {
     const { engine } = logged();
-    const refused = await monitorLog(engine, hostPrincipal, input, new AbortController().signal);
+    const refused = await monitorLog(engine, hostPrincipal, { ...input, signal: new AbortController().signal });
     expect(refused._unsafeUnwrapErr()).toMatchObject({ message });
   });
 
   it('needs the right to read the agent', async () => {
     const { engine } = logged();
     const caller = { ...hostPrincipal, management: false };
-    const refused = await monitorLog(engine, caller, {}, new AbortController().signal);
+    const refused = await monitorLog(engine, caller, { signal: new AbortController().signal });
     expect(refused._unsafeUnwrapErr().type).toBe('permission_denied');
   });
 

@@ -1,4 +1,5 @@
-import type { DispatchedJob } from '../../../operations/jobs/index.js';
+import type { DispatchedJob } from '../../../operations/jobs/dispatch-job.js';
+
 import { inNamespace, inNamespaceOf } from '../../access.js';
 import { written } from '../../answers.js';
 import { write } from '../../call.js';

@@ -1,5 +1,6 @@
 import type { JobInput } from '../../../jobs/document/submitted-job.js';
-import type { Registered } from '../../../operations/jobs/index.js';
+import type { Registered } from '../../../operations/jobs/registration/register-job.js';
+
 import { inlinedMetadata, written } from '../../answers.js';
 import { region } from '../../call.js';
 import { eitherOf, inBody, judgedByOperation } from '../../inputs.js';

@@ -1,4 +1,5 @@
-import type { StoppedJob } from '../../../operations/jobs/index.js';
+import type { StoppedJob } from '../../../operations/jobs/stop-job.js';
+
 import { inNamespace, inNamespaceOf } from '../../access.js';
 import { inlinedMetadata, written } from '../../answers.js';
 import { write } from '../../call.js';

@@ -1,5 +1,6 @@
 import type { ParsedJob } from '../../../jobs/parse-job.js';
-import type { ValidatedJob } from '../../../operations/jobs/index.js';
+import type { ValidatedJob } from '../../../operations/jobs/registration/validate-submitted-job.js';
+
 import { inNamespace, inNamespaceOf } from '../../access.js';
 import { computed } from '../../answers.js';
 import { region, write } from '../../call.js';

@@ -1,4 +1,6 @@
-import type { JobScaleStatus, Registered } from '../../../operations/jobs/index.js';
+import type { JobScaleStatus } from '../../../operations/jobs/reading/read-scale-status.js';
+import type { Registered } from '../../../operations/jobs/registration/register-job.js';
+
 import { inNamespace } from '../../access.js';
 import { found, inlinedMetadata, written } from '../../answers.js';
 import { read, write } from '../../call.js';

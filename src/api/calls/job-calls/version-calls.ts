@@ -1,4 +1,5 @@
-import type { TaggedVersion } from '../../../operations/jobs/index.js';
+import type { TaggedVersion } from '../../../operations/jobs/tag-job-version.js';
+
 import { inNamespace, inNamespaceOf } from '../../access.js';
 import { type AnswerForm, computed, inlinedMetadata, written } from '../../answers.js';
 import { write } from '../../call.js';

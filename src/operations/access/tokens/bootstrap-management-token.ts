@@ -1,5 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type BootstrapDone, type InvalidAccess, unfitAccess } from '../../../access/errors.js';
+import type { Principal } from '../../../access/principal.js';
 import { hostPrincipal } from '../../../access/principal.js';
 import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
@@ -49,6 +50,7 @@ export function bootstrapManagementToken(
  */
 export function bootstrapFirstToken(
   context: EngineContext,
+  _caller: Principal,
   input: { readonly secret?: string } = {},
 ): ResultAsync<TokenDocument, BootstrapDone | InvalidAccess | StorageError> {
   const { secret } = input;

@@ -1,4 +1,5 @@
 import { errAsync } from 'neverthrow';
+import type { MalformedAccessor } from '../../../access/errors.js';
 import type { Principal } from '../../../access/principal.js';
 import { type TokenStub, tokenStub } from '../../../access/token-document.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
@@ -11,14 +12,11 @@ import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import type { Waiting } from '../../waiting/blocking-query.js';
-import { tokenLookup } from './read-token.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { malformedAccessor, tokenLookup } from './read-token.js';
 
 /** Selects the tokens of `listTokenStubs`, and whether it waits for a change. */
-export interface ListTokenStubsInput extends ListRequest {
-  /** Waits for a change after an index; answers at once when absent. */
-  readonly waiting?: Waiting;
-}
+export interface ListTokenStubsInput extends ListRequest, MayWait {}
 
 /**
  * A page of the tokens, without secrets, in order of creation, or with a prefix in order of accessors. Only management callers
@@ -28,9 +26,10 @@ export function listTokenStubs(
   context: EngineContext,
   caller: Principal,
   input: ListTokenStubsInput = {},
-): ListAnswer<TokenStub, PermissionDenied> {
+): ListAnswer<TokenStub, PermissionDenied | MalformedAccessor> {
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return errAsync(allowed.error);
+  if (!/^[0-9a-f-]*$/i.test(input.prefix ?? '')) return errAsync(malformedAccessor('the prefix of an accessor'));
   const list = {
     key: ['acl_tokens'],
     tables: [tokens],

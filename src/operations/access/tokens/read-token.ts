@@ -1,4 +1,5 @@
 import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
+import type { MalformedAccessor } from '../../../access/errors.js';
 import { anonymousPrincipal, type Principal } from '../../../access/principal.js';
 import { roles } from '../../../access/role-record.js';
 import {
@@ -9,10 +10,11 @@ import {
 } from '../../../access/token-document.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
+import { isUuid } from '../../../queries/list-tokens.js';
 import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { presentedSecret } from '../../records/presented-secret.js';
-import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
+import { answerQuery, type MayWait, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer } from '../../waiting/parked-queries.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 
@@ -20,10 +22,24 @@ import { rowsUnder } from '../../waiting/watched-rows.js';
 export function readToken(
   context: EngineContext,
   caller: Principal,
-  input: { readonly accessor: string; readonly waiting?: Waiting },
-): ResultAsync<Answer<TokenDocument | undefined>, PermissionDenied | StorageError> {
-  const { accessor } = input;
+  input: MayWait & { readonly accessor: string },
+): ResultAsync<Answer<TokenDocument | undefined>, PermissionDenied | MalformedAccessor | StorageError> {
+  const { accessor, waiting } = input;
   if (!caller.management && caller.accessor !== accessor) return errAsync({ type: 'permission_denied' });
+  if (caller.management && !isUuid(accessor)) return errAsync(malformedAccessor('an accessor'));
+  return answerToken(context, caller, accessor, waiting);
+}
+
+export function malformedAccessor(what: string): MalformedAccessor {
+  return { type: 'malformed_accessor', message: `token lookup failed: ${what} must be that of a UUID` };
+}
+
+function answerToken(
+  context: EngineContext,
+  caller: Principal,
+  accessor: string,
+  waiting: Waiting | undefined,
+): ResultAsync<Answer<TokenDocument | undefined>, StorageError> {
   const presented = caller.accessor === accessor ? presentedSecret(caller) : undefined;
   const query = {
     key: JSON.stringify(['acl_token', accessor, presented !== undefined]),
@@ -34,7 +50,7 @@ export function readToken(
       return { index: value?.ModifyIndex ?? view.tableIndex(tokens), value };
     },
   };
-  return answerQuery(context, query, input.waiting);
+  return answerQuery(context, query, waiting);
 }
 
 /**
@@ -44,11 +60,11 @@ export function readToken(
 export function readOwnToken(
   context: EngineContext,
   caller: Principal,
-  waiting: Waiting = {},
+  { waiting }: MayWait = {},
 ): ResultAsync<Answer<TokenDocument | undefined>, PermissionDenied | StorageError> {
   const { accessor } = caller;
   if (accessor === anonymousPrincipal.accessor) return okAsync({ index: 0, value: anonymousDocument });
-  return readToken(context, caller, { accessor, waiting });
+  return answerToken(context, caller, accessor, waiting);
 }
 
 function documentOf(

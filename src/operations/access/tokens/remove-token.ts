@@ -14,7 +14,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 export function removeToken(
   context: EngineContext,
   caller: Principal,
-  accessor: string,
+  { accessor }: { readonly accessor: string },
 ): ResultAsync<{ readonly index: number }, PermissionDenied | TokenNotFound | StorageError> {
   return authoriseManagement(caller)
     .asyncAndThen(() =>

@@ -10,11 +10,12 @@ import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { isUuid } from '../../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
-import { allocationDocument, derivedMembers } from '../../../scheduler/allocation-document.js';
+import { type AllocationDocument, allocationDocument, derivedMembers } from '../../../scheduler/allocation-document.js';
 import {
   type AllocationListStub,
   type AllocationStubOptions,
   allocationListStub,
+  outcomeMember,
 } from '../../../scheduler/allocation-stub.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
@@ -54,7 +55,7 @@ export function listAllocations(
   const { prefix = '' } = input;
   if (!/^[0-9a-f]{8}/i.test(prefix)) return listAllocationsAnd(context, caller, input, false);
   return context.storage
-    .read((view) => ofRuns(view, namespaceOf(input), prefix).length > 0)
+    .read((view) => ofRuns(context, view, namespaceOf(input), prefix).length > 0)
     .andThen((withRuns) => listAllocationsAnd(context, caller, input, withRuns));
 }
 
@@ -74,7 +75,9 @@ function listAllocationsAnd(
     source: (view: ReadView) => {
       const stored = createdSource(view, allocations, { ...input, namespace, sees });
       if (!withRuns) return stored;
-      const computed = ofRuns(view, namespace, input.prefix ?? '').filter(({ record }) => sees(record.Namespace));
+      const computed = ofRuns(context, view, namespace, input.prefix ?? '').filter(({ record }) =>
+        sees(record.Namespace),
+      );
       const startsInSecond = runOfAllocationId(input.nextToken ?? '') !== undefined;
       const second = heldSource(computed, startsInSecond ? input : {}, ({ record }) => record.ID);
       const isOfSecond = ({ record }: Row<Allocation>): boolean => runOfAllocationId(record.ID) !== undefined;
@@ -90,9 +93,9 @@ function listAllocationsAnd(
 }
 
 /** The allocations of runs whose IDs begin with the prefix: one, or few. */
-function ofRuns(view: ReadView, namespace: string, prefix: string): readonly Row<Allocation>[] {
+function ofRuns(context: EngineContext, view: ReadView, namespace: string, prefix: string): readonly Row<Allocation>[] {
   return runsOfAllocationPrefix(prefix, view.index)
-    .flatMap((number) => allocationOfRun(view, number)?.allocation ?? [])
+    .flatMap((number) => allocationOfRun(context, view, number)?.allocation ?? [])
     .filter(({ record }) => namespace === everyNamespace || record.Namespace === namespace);
 }
 
@@ -180,6 +183,8 @@ function listAllocationsOf(
 /** An allocation with the job version that it runs embedded; null when that version is no longer kept. */
 export interface AllocationWithJob {
   readonly allocation: Row<Allocation>;
+  /** The allocation as the interface shows it. */
+  readonly document: AllocationDocument;
   /** The version that the allocation runs; undefined when it is no longer kept. */
   readonly job: Row<Job> | undefined;
 }
@@ -203,10 +208,11 @@ export function readAllocation(
     key: () => queryKey('allocation', input.id),
     tables: ofRun === undefined ? [allocations] : [rowsUnder(runs, [ofRun])],
     run: (view: ReadView) => {
-      const computed = ofRun === undefined ? undefined : allocationOfRun(view, ofRun);
+      const computed = ofRun === undefined ? undefined : allocationOfRun(context, view, ofRun);
       if (computed !== undefined) return { index: computed.allocation.modifyIndex, value: computed };
       const row = view.get(allocations, [input.id.toLowerCase()]);
-      const value = row === undefined ? undefined : { allocation: row, job: readAllocationJob(view, row.record) };
+      const value =
+        row === undefined ? undefined : { ...shownAllocation(context, row), job: readAllocationJob(view, row.record) };
       return { index: row?.modifyIndex ?? view.tableIndex(allocations), value };
     },
   };
@@ -218,12 +224,21 @@ export function readAllocation(
 }
 
 /** The allocation of a run, and its job. */
-function allocationOfRun(view: ReadView, number: number): AllocationWithJob | undefined {
+function allocationOfRun(context: EngineContext, view: ReadView, number: number): AllocationWithJob | undefined {
   const found = readRunAnywhere(view, number);
   const allocation = found && runAllocation(found.job, found);
   if (found === undefined || allocation === undefined) return undefined;
   const { modifyIndex } = found;
-  return { allocation: computedRow(allocation, modifyIndex), job: computedRow(found.job, modifyIndex) };
+  const row = computedRow(allocation, modifyIndex);
+  return { ...shownAllocation(context, row), job: computedRow(found.job, modifyIndex) };
+}
+
+function shownAllocation(context: EngineContext, row: Row<Allocation>): Omit<AllocationWithJob, 'job'> {
+  const document = allocationDocument(row.record);
+  return {
+    allocation: row,
+    document: showsOutcomes(context) ? { ...document, ...outcomeMember(row.record) } : document,
+  };
 }
 
 function unknownAllocation(id: string): UnknownAllocation {

@@ -10,7 +10,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type List, type ListAnswer } from '../../listing/answer-list.js';
 import { everythingSeen } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
+import { answerQuery, type MayWait, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer, BlockingQuery } from '../../waiting/parked-queries.js';
 import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-rows.js';
 
@@ -18,11 +18,9 @@ import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-r
 export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
 
 /** A read in one namespace, and whether it waits for a change. */
-export interface NamespaceQuery {
+export interface NamespaceQuery extends MayWait {
   /** `default` when absent; lists also take `*`. */
   readonly namespace?: string;
-  /** Waits for a change after an index; answers at once when absent. */
-  readonly waiting?: Waiting;
 }
 
 /** The namespace that a query reads, the capabilities of which the caller needs at least one, and how long the query waits. */

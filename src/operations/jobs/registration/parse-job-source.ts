@@ -1,4 +1,4 @@
-import { err, ok, type Result } from 'neverthrow';
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { Diagnostic } from '../../../hcl/diagnostics/diagnostic.js';
 import { renderDiagnostics } from '../../../hcl/diagnostics/render.js';
@@ -35,14 +35,18 @@ export interface UnreadableSource {
  * The job that a specification describes (job interface, parse). Stores nothing and does not validate. A large string is read in
  * several turns of the event loop.
  */
-export async function parseJobSource(
+export function parseJobSource(
   context: EngineContext,
   caller: Principal,
   input: ParseJobSourceInput,
-): Promise<Result<ParsedJob, PermissionDenied | InvalidRequest | UnreadableSource>> {
+): ResultAsync<ParsedJob, PermissionDenied | InvalidRequest | UnreadableSource> {
   const allowed = authorise(caller, namespaceOf(input), ['parse-job', 'submit-job']);
-  if (allowed.isErr()) return err(allowed.error);
-  if (input.source.trim() === '') return err(invalidRequest('JobHCL', 'Job spec is empty'));
+  if (allowed.isErr()) return errAsync(allowed.error);
+  if (input.source.trim() === '') return errAsync(invalidRequest('JobHCL', 'Job spec is empty'));
+  return new ResultAsync(parse(context, input));
+}
+
+async function parse(context: EngineContext, input: ParseJobSourceInput): Promise<Result<ParsedJob, UnreadableSource>> {
   const { source, canonicalize = false, hcl1 = false, variables = '' } = input;
   const ids = { next: () => context.ids.next('uuid') };
   const parsed = await inTurns(parseJobInSteps(source, { canonicalize, hcl1, variables, ids }));

@@ -59,11 +59,9 @@ export interface RegisterJobInput extends JobDocumentInput {
   /** Wins over the document's own. */
   readonly region?: string;
   /** The source of the document, stored with the version; nothing is stored when null or absent. */
-  readonly submission?: SubmissionInput | null;
-  /** Registers only if `jobModifyIndex` is the job's current one; 0 requires a new job. */
-  readonly enforceIndex?: boolean;
-  /** See `enforceIndex`. */
-  readonly jobModifyIndex?: number;
+  readonly submission?: Partial<SubmissionInput> | null;
+  /** Registers only if this is the job's current `jobModifyIndex`; 0 requires a new job. */
+  readonly enforceIndex?: number;
   /** Existing groups keep their counts, whatever the document contains. */
   readonly preserveCounts?: boolean;
   /** Existing tasks keep their resources, whatever the document contains. */
@@ -119,13 +117,13 @@ export function registerJob(
     job,
     version: submitted.Version,
     capabilities: ['submit-job', 'register-job'],
-    enforcedIndex: input.enforceIndex === true ? (input.jobModifyIndex ?? 0) : undefined,
+    enforcedIndex: input.enforceIndex,
     preserveCounts: input.preserveCounts,
     preserveResources: input.preserveResources,
     policyOverride: input.policyOverride,
     evalPriority: input.evalPriority,
     triggeredBy: 'job-register',
-    submission: input.submission ?? undefined,
+    submission: input.submission ? { ...noSource, ...input.submission } : undefined,
     inheritsFrom: submitted.Version ?? undefined,
     warnings: [
       ...(input.fromWire === true ? [] : documentWarnings(input.job, submitted)),
@@ -136,6 +134,8 @@ export function registerJob(
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
   return commit(context, caller, (tx) => registerWithin(tx, registration)).map(({ value }) => value);
 }
+
+const noSource: SubmissionInput = { Source: '', Format: '', VariableFlags: null, Variables: '' };
 
 /** A checked document, and the options of its registration. */
 export interface JobRegistration {

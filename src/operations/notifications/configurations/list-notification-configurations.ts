@@ -6,7 +6,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findConfiguration, findWorkspace } from '../find-resource.js';
 import { type PageRequest, readPage } from '../page.js';
-import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
+import { type ConfigurationView, type HealthView, viewConfiguration } from './configuration-view.js';
 
 /** The position of a page in a counted list. Page numbers begin at 1. */
 export interface Pagination {
@@ -35,14 +35,14 @@ export interface ConfigurationList {
 export function listNotificationConfigurations(
   context: EngineContext,
   caller: Principal,
-  request: { readonly workspaceId: string; readonly page?: PageRequest },
+  request: PageRequest & { readonly workspaceId: string },
 ): ResultAsync<ConfigurationList, NotFound | InvalidParameter | StorageError> {
   const { workspaceId } = request;
   return context.storage
     .read((view): Result<ConfigurationList, NotFound | InvalidParameter> => {
       const workspace = findWorkspace(view, caller, workspaceId);
       if (workspace.isErr()) return err(workspace.error);
-      const page = readPage(context.settings.notifications, request.page);
+      const page = readPage(context.settings.notifications, request);
       if (page.isErr()) return err(page.error);
       const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId], reverse: true });
       const { number, size } = page.value ?? { number: 1, size: rows.length };
@@ -81,4 +81,13 @@ export function showNotificationConfiguration(
       ),
     )
     .andThen((it) => it);
+}
+
+/** The health of the deliveries of one configuration. */
+export function showDestinationHealth(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly configurationId: string },
+): ResultAsync<HealthView & { readonly id: string }, NotFound | StorageError> {
+  return showNotificationConfiguration(context, caller, request).map(({ id, health }) => ({ id, ...health }));
 }

@@ -64,7 +64,7 @@ export interface EventDetails extends EventSummary {
 }
 
 /** Selects the events of `listNotificationEvents`. */
-export interface ListEventsRequest {
+export interface ListEventsRequest extends PageRequest {
   readonly workspaceId: string;
   /** A trigger or the name of an event type; all when absent. */
   readonly trigger?: string | undefined;
@@ -76,8 +76,6 @@ export interface ListEventsRequest {
   readonly until?: Instant | undefined;
   /** A filter expression over the attributes, see `eventRecord`. */
   readonly filter?: string | undefined;
-  /** The first page of the default size when absent. */
-  readonly page?: PageRequest;
 }
 
 /** One page of a workspace's events, newest first. */
@@ -111,7 +109,7 @@ function* listInSteps(
 ): Steps<Result<EventList, NotFound | InvalidParameter>> {
   const workspace = findWorkspace(current(), caller, request.workspaceId);
   if (workspace.isErr()) return err(workspace.error);
-  const page = readPageOrFirst(context.settings.notifications, request.page);
+  const page = readPageOrFirst(context.settings.notifications, request);
   if (page.isErr()) return err(page.error);
   const faulty = faultOf(request);
   if (faulty !== null) return err(faulty);

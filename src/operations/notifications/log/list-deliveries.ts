@@ -41,14 +41,12 @@ import {
 import { type QueueClock, queueClock } from './queue-clock.js';
 
 /** Selects the deliveries of `listDeliveries`. */
-export interface ListDeliveriesRequest {
+export interface ListDeliveriesRequest extends PageRequest {
   readonly configurationId: string;
   /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
   readonly outcome?: string | undefined;
   /** Any form of a trigger; all when absent. */
   readonly trigger?: string | undefined;
-  /** The first page of the default size when absent. */
-  readonly page?: PageRequest;
 }
 
 /** One page of a log, without a total count. */
@@ -77,7 +75,7 @@ function* listInSteps(
   const found = findConfiguration(current(), caller, request.configurationId);
   if (found.isErr()) return err(found.error);
   const { notifications } = context.settings;
-  const page = readPageOrFirst(notifications, request.page);
+  const page = readPageOrFirst(notifications, request);
   if (page.isErr()) return err(page.error);
   const filter = readFilter(current(), request);
   if (filter.isErr()) return err(filter.error);

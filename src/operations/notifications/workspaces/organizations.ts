@@ -64,10 +64,8 @@ export interface MembershipList {
 }
 
 /** Selects the users of `listMemberships`. */
-export interface ListMembershipsRequest {
+export interface ListMembershipsRequest extends PageRequest {
   readonly organization: string;
-  /** The first page of the default size when absent. */
-  readonly page?: PageRequest;
   /** One or more addresses, separated by commas, case-insensitive. */
   readonly emails?: string;
   /** Part of the name or address, case-insensitive. */
@@ -87,10 +85,8 @@ export interface AccountView {
 }
 
 /** Selects the workspaces of `listWorkspaces`. */
-export interface ListWorkspacesRequest {
+export interface ListWorkspacesRequest extends PageRequest {
   readonly organization: string;
-  /** The first page of the default size when absent. */
-  readonly page?: PageRequest;
   /** Part of the name, case-insensitive. */
   readonly search?: string;
   /** A pattern for the name; `*` matches any characters. */
@@ -107,14 +103,14 @@ export interface ListWorkspacesRequest {
 export function listOrganizations(
   context: EngineContext,
   caller: Principal,
-  request: { readonly page?: PageRequest; readonly search?: string },
+  request: PageRequest & { readonly search?: string },
 ): ResultAsync<OrganizationList, InvalidParameter | StorageError> {
   return context.storage
     .read((view) => {
       const found = organizationsOf(visibleWorkspaces(view, caller)).filter(
         ({ name }) => request.search === undefined || contains(name, request.search),
       );
-      return pageOf(context, found, request.page);
+      return pageOf(context, found, request);
     })
     .andThen((it) => it);
 }
@@ -148,14 +144,14 @@ export function listWorkspaces(
   caller: Principal,
   request: ListWorkspacesRequest,
 ): ResultAsync<WorkspaceList, NotFound | InvalidParameter | StorageError> {
-  const { organization, page } = request;
+  const { organization } = request;
   return context.storage
     .read((view): Result<WorkspaceList, NotFound | InvalidParameter> => {
       const visible = visibleWorkspaces(view, caller, organization);
       if (visible.length === 0) return err({ type: 'not_found', resource: 'organization', id: organization });
       const found = visible.filter(matching(request));
       if (request.sort?.startsWith('-') === true) found.reverse();
-      return pageOf(context, found, page).map(({ items, pagination }) => ({
+      return pageOf(context, found, request).map(({ items, pagination }) => ({
         items: items.map((workspace) => viewWorkspace(workspace, caller)),
         pagination,
       }));
@@ -203,14 +199,14 @@ export function listMemberships(
   caller: Principal,
   request: ListMembershipsRequest,
 ): ResultAsync<MembershipList, NotFound | InvalidParameter | StorageError> {
-  const { organization, page } = request;
+  const { organization } = request;
   return context.storage
     .read((view): Result<MembershipList, NotFound | InvalidParameter> => {
       if (!administers(view, caller, organization)) {
         return err({ type: 'not_found', resource: 'organization', id: organization });
       }
       const all = view.list(users, { index: 'by_organization', prefix: [organization] });
-      return pageOf(context, all.map(({ record }) => record).filter(memberMatching(request)), page);
+      return pageOf(context, all.map(({ record }) => record).filter(memberMatching(request)), request);
     })
     .andThen((it) => it);
 }
@@ -301,7 +297,7 @@ function matchesWildcard(name: string, wildcard: string): boolean {
 function pageOf<T>(
   context: EngineContext,
   found: readonly T[],
-  asked: PageRequest | undefined,
+  asked: PageRequest,
 ): Result<{ readonly items: readonly T[]; readonly pagination: Pagination }, InvalidParameter> {
   const rules = context.settings.notifications;
   return readPageOrFirst(rules, asked).map(({ number, size }) => ({

@@ -1,4 +1,4 @@
-import { err, ok, ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { isMailAddress, type User, users } from '../../../notifications/user.js';
@@ -25,6 +25,20 @@ export function putUser(
     if (JSON.stringify(tx.get(users, [id])?.record) !== JSON.stringify(user)) tx.put(users, user);
     return ok(user);
   }).map(({ value }) => value);
+}
+
+/** `putUser` for the user that a document describes. */
+export function putUserOfDocument(
+  context: EngineContext,
+  caller: Principal,
+  {
+    id,
+    user,
+    faults,
+  }: { readonly id: string; readonly user: Omit<User, 'id'>; readonly faults: readonly FieldFault[] },
+): ReturnType<typeof putUser> {
+  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
+  return putUser(context, caller, { ...user, id });
 }
 
 /** Removes a user. Configurations that name the user keep working for their other users. Management only. */

@@ -1,4 +1,4 @@
-import { err, ok, ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
@@ -54,6 +54,20 @@ export function putWorkspace(
     if (JSON.stringify(present) !== JSON.stringify(workspace)) tx.put(workspaces, workspace);
     return ok(workspace);
   }).map(({ value }) => value);
+}
+
+/** `putWorkspace` for the workspace that a document describes. */
+export function putWorkspaceOfDocument(
+  context: EngineContext,
+  caller: Principal,
+  {
+    id,
+    workspace,
+    faults,
+  }: { readonly id: string; readonly workspace: Omit<WorkspaceInput, 'id'>; readonly faults: readonly FieldFault[] },
+): ReturnType<typeof putWorkspace> {
+  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
+  return putWorkspace(context, caller, { ...workspace, id });
 }
 
 /** Removes a workspace with its configurations; unfinished deliveries are cancelled. Management only. */

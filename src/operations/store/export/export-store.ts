@@ -1,10 +1,8 @@
-import { errAsync, type ResultAsync } from 'neverthrow';
-import type { Principal } from '../../../access/principal.js';
+import type { ResultAsync } from 'neverthrow';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
 import { type DescribedTable, exportedTables } from '../../../tables.js';
-import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /*
@@ -40,17 +38,15 @@ export type ExportSink = (text: string) => void;
 /**
  * Writes one snapshot of the store in the form that `readStoreExport` and `testEngine({ from })` of `signalbox/testing` accept.
  * Returns the number of rows. Secrets are left out: tokens, variables, sources of jobs, URLs and signing secrets of destinations, and
- * addresses of users. Jobs are included with their environment and payloads, runs of functions with their inputs and results. Management only.
+ * addresses of users. Jobs are included with their environment and payloads, runs of functions with their inputs and results.
  *
  * `open` is called when reading begins, and again at each restart; discard the output of earlier sinks then. The store is read
  * in one turn of the event loop: for a server with many records, run it in another process, as `signalbox export` does.
  */
 export function exportStore(
   context: Pick<EngineContext, 'storage' | 'clock'>,
-  caller: Principal,
   open: () => ExportSink,
-): ResultAsync<number, PermissionDenied | StorageError> {
-  if (!caller.management) return errAsync({ type: 'permission_denied' });
+): ResultAsync<number, StorageError> {
   const at = isoFromInstant(context.clock.now());
   return context.storage.read((view) => {
     // A store that must prepare a table first restarts the read: prepare all tables before the output begins.

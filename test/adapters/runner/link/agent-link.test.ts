@@ -182,7 +182,7 @@ describe('the token of a node', () => {
     const accessor = (await engine.as(hostPrincipal).tokens.list())._unsafeUnwrap().value.items[0]?.AccessorID ?? '';
     const stop = link.serve(own, answering);
     while ((await ask(engine)).isErr()) await new Promise((resolve) => setTimeout(resolve, 5));
-    (await removeToken(engine, hostPrincipal, accessor))._unsafeUnwrap();
+    (await removeToken(engine, hostPrincipal, { accessor: accessor }))._unsafeUnwrap();
     expect((await link.heartbeat(own))._unsafeUnwrapErr()).toMatchObject({ type: 'node_refused' });
     await clock.advance(10_000);
     while ((await ask(engine)).isOk()) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -49,7 +49,7 @@ describe('policies of the host', () => {
   it('are asked about what scaling makes of the job, and not when nothing is scaled', async () => {
     const w = withRules();
     await registerJob(w.engine, hostPrincipal, { job: sized(1) });
-    const scale = { jobId: 'web', target: { Group: 'g' }, message: 'more' };
+    const scale = { jobId: 'web', group: 'g', message: 'more' };
     expect((await scaleJob(w.engine, hostPrincipal, { ...scale, count: 4 }))._unsafeUnwrapErr()).toEqual(refused);
     const passed = await scaleJob(w.engine, hostPrincipal, { ...scale, count: 4, policyOverride: true });
     expect(passed._unsafeUnwrap().warnings).toContain('was overridden');

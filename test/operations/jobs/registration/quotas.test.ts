@@ -47,7 +47,7 @@ describe('the quota of a namespace', () => {
       exceeded('600 MHz of CPU of 500'),
     );
     expect((await planJob(w.engine, hostPrincipal, sized('b', 2))).isOk()).toBe(true);
-    const scale = { jobId: 'a', target: { Group: 'g' }, message: 'm' };
+    const scale = { jobId: 'a', group: 'g', message: 'm' };
     expect((await scaleJob(w.engine, hostPrincipal, { ...scale, count: 6 }))._unsafeUnwrapErr()).toEqual(
       exceeded('600 MHz of CPU of 500'),
     );

@@ -129,10 +129,10 @@ describe('registerJob', () => {
       true,
       'Enforcing job modify index 9: job exists with conflicting job modify index: 2',
     ],
-  ])('enforces the index: %s', async (_name, jobModifyIndex, known, message) => {
+  ])('enforces the index: %s', async (_name, enforceIndex, known, message) => {
     const w = world();
     if (known) await register(w, { job: serviceJob('web') });
-    const input = { job: serviceJob('web', { Priority: 51 }), enforceIndex: true, jobModifyIndex };
+    const input = { job: serviceJob('web', { Priority: 51 }), enforceIndex };
     const result = await registerJob(w.engine, hostPrincipal, input);
     if (message === undefined) expect(result.isOk()).toBe(true);
     else expect(result._unsafeUnwrapErr()).toMatchObject({ type: 'index_conflict', message });

@@ -40,8 +40,7 @@ describe('a registration that keeps counts', () => {
   it('makes no version where the result is the present job', async () => {
     const w = world();
     (await registerJob(w.engine, hostPrincipal, { job: scaled(1, 1, 10) }))._unsafeUnwrap();
-    const target = { Group: 'g' };
-    (await scaleJob(w.engine, hostPrincipal, { jobId: 'web', target, count: 4, message: 'm' }))._unsafeUnwrap();
+    (await scaleJob(w.engine, hostPrincipal, { jobId: 'web', group: 'g', count: 4, message: 'm' }))._unsafeUnwrap();
     (await registerJob(w.engine, hostPrincipal, { job: scaled(1, 1, 10), preserveCounts: true }))._unsafeUnwrap();
     expect(await current(w)).toMatchObject({ Version: 1, TaskGroups: [{ Count: 4 }] });
   });
@@ -57,8 +56,7 @@ describe('a registration that keeps counts', () => {
     expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_job' });
     expect(await current(w)).toMatchObject({ Version: 0 });
     (await registerJob(w.engine, hostPrincipal, { job }))._unsafeUnwrap();
-    const target = { Group: 'g' };
-    const more = await scaleJob(w.engine, hostPrincipal, { jobId: 'web', target, count: 2, message: 'm' });
+    const more = await scaleJob(w.engine, hostPrincipal, { jobId: 'web', group: 'g', count: 2, message: 'm' });
     expect(more._unsafeUnwrapErr()).toMatchObject({ type: 'scaling_refused', reason: 'volume' });
     expect(await faultsOf(w)).toEqual([]);
   });
@@ -83,8 +81,7 @@ it('what registrations, scalings and reverts store can be registered again', asy
       const w = world({ jobs: { maximumCount: 8 } });
       for (const each of steps) {
         if (each.kind === 'scale') {
-          const target = { Group: 'g' };
-          await scaleJob(w.engine, hostPrincipal, { jobId: 'web', target, count: each.count, message: 'm' });
+          await scaleJob(w.engine, hostPrincipal, { jobId: 'web', group: 'g', count: each.count, message: 'm' });
         } else if (each.kind === 'revert') {
           await revertJob(w.engine, hostPrincipal, { jobId: 'web', version: each.version });
         } else {

@@ -23,30 +23,57 @@ export interface CallManner {
   readonly signal: AbortSignal;
 }
 
+/** What calls of each kind get of the circumstances, beside their inputs. */
+interface Circumstances {
+  readonly waiting: Pick<CallManner, 'waiting'>;
+  readonly plain: Pick<CallManner, 'faults' | 'fromWire'>;
+  readonly stream: Pick<CallManner, 'signal'>;
+  readonly socket: Pick<CallManner, 'signal'>;
+}
+
 type ErrorsOf<T extends ErrorTag> = ErrorOf<T | 'permission_denied' | 'storage_failed' | 'unknown_region'>;
 
-/** The operation behind a call: it gets the inputs and returns the value of the answer. */
-type Binding<C> =
+/** The value that the operation of a call returns. */
+interface Outcomes<V> {
+  readonly waiting: V;
+  readonly plain: V;
+  readonly stream: AsyncIterable<V | undefined>;
+  readonly socket: (socket: MessageSocket) => Promise<void>;
+}
+
+/** The operation behind a call: it gets the inputs of its row and the circumstances, and returns the value of the answer. */
+export type Operation<C> =
   C extends Call<infer K, infer I, infer V, infer _A, infer T>
     ? (
         context: EngineContext,
         caller: Principal,
-        input: InputValues<I>,
-        manner: CallManner,
-      ) => K extends 'stream'
-        ? ResultAsync<AsyncIterable<V | undefined>, ErrorsOf<T>>
-        : K extends 'socket'
-          ? ResultAsync<(socket: MessageSocket) => Promise<void>, ErrorsOf<T>>
-          : ResultAsync<V, ErrorsOf<T>>
+        input: InputValues<I> & Circumstances[K],
+      ) => ResultAsync<Outcomes<V>[K], ErrorsOf<T>>
     : never;
 
-/** Operations for the calls of one area, by call name. */
-export type Bindings<Calls> = { readonly [M in keyof Calls]: Binding<Calls[M]> };
+/** The operations of the calls of one area, by the call's name. */
+export type Operations<Calls> = { readonly [M in keyof Calls]: Operation<Calls[M]> };
 
-/** A binding without its types, for calls by name. */
-export type AnyBinding = (
+/** An operation without its types, for calls by name. */
+export type AnyOperation = (
   context: EngineContext,
   caller: Principal,
   input: Readonly<Record<string, unknown>>,
-  manner: CallManner,
 ) => ResultAsync<unknown, { readonly type: ErrorTag }>;
+
+/** The inputs of a call with what its kind gets of the circumstances. */
+export function operationInput(
+  { kind }: Pick<Call, 'kind'>,
+  input: Readonly<Record<string, unknown>>,
+  { waiting, faults, fromWire, signal }: CallManner,
+): Readonly<Record<string, unknown>> {
+  switch (kind) {
+    case 'waiting':
+      return { ...input, waiting };
+    case 'plain':
+      return { ...input, faults, fromWire };
+    case 'stream':
+    case 'socket':
+      return { ...input, signal };
+  }
+}

@@ -1,0 +1,74 @@
+import type { ResultAsync } from 'neverthrow';
+import { hostPrincipal, type Principal, type Workload } from './access/principal.js';
+import { withOperations } from './load-operations.js';
+import { tokenAuthenticator } from './operations/access/tokens/authenticate-token.js';
+import type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operations/access/tokens/put-token.js';
+import type { PermissionDenied } from './operations/authorise.js';
+import type { EngineContext } from './operations/context/engine-context.js';
+import type { Registered, RegisterJobError } from './operations/jobs/registration/register-job.js';
+import type { PlanOutdated, PlanSeal } from './operations/jobs/registration/sealed-plan.js';
+import type { StoredSecretsCheck } from './operations/store/secrets/check-stored-secrets.js';
+import type { StorageError } from './ports/storage.js';
+
+/** What only the host of an engine may do; for all else there is `engine.as`. */
+export interface Host {
+  /**
+   * The principal of a token; undefined when the secret is unknown or expired. Without a secret, the principal of callers without a token,
+   * with the rights of the policy `anonymous`. Principals are cached until a token, a policy or a role changes, in any process on the store.
+   */
+  authenticate(secret: string | undefined): ResultAsync<Principal | undefined, StorageError>;
+  /**
+   * The principal of a task: it may read the variables of its job, group and task, and has the rights that the policies for
+   * its job grant. Verify the task's identity before calling this.
+   */
+  workload(workload: Workload): ResultAsync<Principal, StorageError>;
+  /**
+   * Creates a management token if the store has none, and returns it, once; undefined if there is one already. Two
+   * processes that start together on one store create one token. The secret is random unless given; a given one should be as long.
+   */
+  bootstrapToken(input?: { readonly secret?: string }): ResultAsync<IssuedToken | undefined, StorageError>;
+  /**
+   * Stores a token whose rights are not policies; one with the same secret is replaced and keeps its accessor.
+   * The secret is stored only if the engine has a cipher, encrypted.
+   */
+  putToken(input: TokenInput): ResultAsync<IssuedToken, PermissionDenied | UnfitSecret | StorageError>;
+  /** All tokens in order of accessors, without secrets. */
+  listTokens(): ResultAsync<readonly TokenInfo[], PermissionDenied | StorageError>;
+  /**
+   * Registers a planned job only if the plan's inputs are unchanged, so that the effect is as
+   * planned. In a busy installation a plan is soon outdated: create another one then.
+   */
+  applyPlan(seal: PlanSeal, principal?: Principal): ResultAsync<Registered, RegisterJobError | PlanOutdated>;
+  /**
+   * Checks that the engine can decrypt the secrets in its store. Without a key, nothing can be delivered to its
+   * configurations, and no task can read its variables, so call this before the service starts.
+   */
+  checkSecrets(): ResultAsync<StoredSecretsCheck, StorageError>;
+  /**
+   * Encrypts all secrets that are in the clear or encrypted with another key with the cipher's current key: tokens and URLs of destinations,
+   * items of variables, secrets of tokens. When it resolves, the replaced data is gone from the store's medium
+   * (`Storage.overwriteRemoved`); the next call completes an interrupted one. Afterwards the other keys are needed for backups
+   * only, if all processes on the store have the same current key. Undecryptable secrets are unchanged, as are the versions and indexes that
+   * clients see in the records. Returns the number of records written.
+   */
+  resealSecrets(): ResultAsync<number, StorageError>;
+  /** Writes a row and waits until it is durable: an error if the disk is full, read-only, or locked by another process. */
+  probeStore(): ResultAsync<void, StorageError>;
+}
+
+/** The host of an engine. */
+export function hostOf(context: EngineContext): Host {
+  return {
+    authenticate: tokenAuthenticator(context),
+    workload: (workload) => withOperations(({ workloadCaller }) => workloadCaller(context, workload)),
+    bootstrapToken: (input) =>
+      withOperations(({ bootstrapManagementToken }) => bootstrapManagementToken(context, input)),
+    putToken: (input) => withOperations(({ putToken }) => putToken(context, hostPrincipal, input)),
+    listTokens: () => withOperations(({ listTokens }) => listTokens(context, hostPrincipal)),
+    applyPlan: (seal, principal = hostPrincipal) =>
+      withOperations(({ applyPlan }) => applyPlan(context, principal, seal)),
+    checkSecrets: () => withOperations(({ checkStoredSecrets }) => checkStoredSecrets(context)),
+    resealSecrets: () => withOperations(({ resealStoredSecrets }) => resealStoredSecrets(context)),
+    probeStore: () => withOperations(({ probeStore }) => probeStore(context)),
+  };
+}

@@ -1,0 +1,151 @@
+import { err, ok, okAsync, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import type { AgentProcess } from '../../agent/link/agent-process.js';
+import { commandRefused } from '../../agent/link/node-command.js';
+import {
+  readAgentProcess,
+  readIds,
+  readNodeDescription,
+  readReports,
+  readVariablesQuery,
+  type UnfitForNode,
+} from '../../agent/link/node-shapes.js';
+import type { TaskVariablesQuery } from '../../agent/link/task-variables.js';
+import type { MessageSocket } from '../../api/message-socket.js';
+import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import type { UnknownNode } from '../../ports/agent-link.js';
+import { type NodeNotFound, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
+import { second } from '../../shared/duration.js';
+import { authoriseNode } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
+import type { CallManner } from '../operation.js';
+import { secretHash } from '../records/presented-secret.js';
+import type { MayWait } from '../waiting/blocking-query.js';
+import { listNodeWork } from './list-node-work.js';
+import type { NodeClaimant } from './node-ownership.js';
+import { readTaskVariables } from './read-task-variables.js';
+import { heartbeatNode, registerNode } from './register-node.js';
+import { reportAllocations } from './report-allocations.js';
+import { serveNodeCommands } from './serve-node-commands.js';
+import { leaveNode } from './take-node-down.js';
+
+/* The calls of agents in other processes: their documents are unchecked input, and a node that does not exist is that of the interface. */
+
+interface OfAgent {
+  readonly nodeId: string;
+  /** The process of the agent. */
+  readonly instance?: string | undefined;
+}
+
+/** `registerNode` for the node that an agent describes. */
+export function registerNodeOfAgent(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId, node, agent }: { readonly nodeId: string; readonly node: unknown; readonly agent?: unknown },
+) {
+  return readNodeDescription(node)
+    .andThen((description) => readAgentProcess(agent).map((process) => ({ description, process })))
+    .mapErr(unfit)
+    .andThen(({ description, process }) => ofNode(nodeId, description).map(() => ({ description, process })))
+    .asyncAndThen(({ description, process }) =>
+      registerNode(context, caller, description, process && claimantFrom(process)),
+    );
+}
+
+/** `heartbeatNode` of an agent. */
+export function heartbeatOfAgent(context: EngineContext, caller: Principal, { nodeId, instance }: OfAgent) {
+  return known(heartbeatNode(context, caller, nodeId, instance));
+}
+
+/** `listNodeWork` of an agent. */
+export function workOfAgent(context: EngineContext, caller: Principal, input: OfAgent & MayWait) {
+  return known(listNodeWork(context, caller, input));
+}
+
+/** `readTaskVariables` for the query of an agent, for as long as a call waits. */
+export function variablesOfAgent(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId, query, instance }: OfAgent & { readonly query: unknown },
+) {
+  return readVariablesQuery(query)
+    .mapErr(unfit)
+    .asyncAndThen((read) => known(variablesInTime(context, caller, { ...read, nodeId, instance })));
+}
+
+interface ReportOfAgent extends OfAgent {
+  readonly reports: unknown;
+  readonly ended?: unknown;
+  readonly kept?: unknown;
+}
+
+/** `reportAllocations` for the reports of an agent. */
+export function reportOfAgent(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId, reports, ended = [], kept = [], instance }: ReportOfAgent,
+) {
+  return readReports(reports)
+    .andThen((read) =>
+      readIds(ended, 'ended').andThen((over) =>
+        readIds(kept, 'kept').map((rest) => ({ nodeId, reports: read, ended: over, kept: rest, instance })),
+      ),
+    )
+    .mapErr(unfit)
+    .asyncAndThen((report) => known(reportAllocations(context, caller, report)));
+}
+
+/** `leaveNode` of an agent. */
+export function leaveOfAgent(context: EngineContext, caller: Principal, { nodeId, instance }: OfAgent) {
+  return known(leaveNode(context, caller, nodeId, instance));
+}
+
+/** The connection over which an agent takes commands. */
+export function commandsForAgent(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId, instance, signal }: OfAgent & Pick<CallManner, 'signal'>,
+) {
+  return authoriseNode(caller, nodeId)
+    .map(() => (socket: MessageSocket) => serveNodeCommands(context, { caller, nodeId, instance, signal }, socket))
+    .asyncAndThen((serve) => okAsync(serve));
+}
+
+function ofNode<T extends { readonly ID: string }>(nodeId: string, description: T) {
+  return description.ID === nodeId
+    ? ok(description)
+    : err(invalidRequest('node.ID', 'node.ID must be the node ID of the path'));
+}
+
+/** A copied folder may be on a copied host, so the boot ID counts as well. */
+function claimantFrom({ instance, folder, boot = '' }: AgentProcess): NodeClaimant {
+  return { instance, ...(folder === undefined ? {} : { folder: secretHash(`${boot} ${folder}`) }) };
+}
+
+/** Bounds the wait of a call whose agent is gone. */
+const longestVariablesWait = 30 * second;
+
+function variablesInTime(context: EngineContext, caller: Principal, query: TaskVariablesQuery) {
+  const over = new AbortController();
+  void context.clock.sleep(longestVariablesWait, over.signal).then(() => over.abort());
+  const answered = readTaskVariables(context, caller, query, over.signal);
+  void answered.then(() => over.abort());
+  return answered.mapErr((error) => {
+    if (error.type === 'node_refused') return { type: 'claim_refused', message: error.message } as const;
+    return error.type === 'link_failed' ? commandRefused('failed', error.message) : error;
+  });
+}
+
+function unfit({ field, message }: UnfitForNode): InvalidRequest {
+  return invalidRequest(field, message);
+}
+
+function known<T, E extends { readonly type: string }>(
+  asked: ResultAsync<T, E | UnknownNode>,
+): ResultAsync<T, Exclude<E, UnknownNode> | NodeNotFound> {
+  return asked.mapErr((error) => (isUnknown(error) ? nodeNotFound(error.nodeId) : (error as Exclude<E, UnknownNode>)));
+}
+
+function isUnknown(error: { readonly type: string }): error is UnknownNode {
+  return error.type === 'node_not_found';
+}
