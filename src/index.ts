@@ -1,7 +1,6 @@
 /*
- * The package's public interface, one module per area. `etc/` holds a report of all exports.
- * What these modules export of `src/operations/<area>/index.ts` is loaded by its first call (`tools/build.mjs`), so it is asynchronous.
- * They export everything else from the file that declares it.
+ * The package's public interface, one module per area. `etc/` holds a report of all exports. They export no operation: callers use `engine.as`
+ * and hosts `engine.host`, which load the operations.
  */
 
 export * from './public/access.js';

@@ -1,6 +1,6 @@
 // Builds the package into `dist`: one ES module and one file of declarations for each entry, and the files that several share.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -44,32 +44,6 @@ const { resolve } = createRequire(import.meta.url);
 const builtIn = ['neverthrow'];
 const external = (id) => /^[a-z@]/i.test(id) && !builtIn.includes(id);
 
-/** Marks the module that stands in for the `index.ts` of an area of operations. */
-const later = '?later';
-
-/**
- * The main entry exports functions in place of operations, which load all operations when the first one is called: `registerJob` is
- * `(...args) => withOperations(({ registerJob }) => registerJob(...args))`. This holds for what `src/public` exports of the `index.ts` of
- * an area; types and values that are needed at once are exported of other files.
- */
-const operationsLater = {
-  name: 'operations-later',
-  async resolveId(source, importer) {
-    if (!/\/src\/public\//.test(importer ?? '') || !/\/operations\/\w+\/index\.js$/.test(source)) return null;
-    const { id } = await this.resolve(source, importer);
-    return id + later;
-  },
-  load(id) {
-    if (!id.endsWith(later)) return null;
-    const area = readFileSync(id.slice(0, -later.length), 'utf8').replace(/\/\*[^]*?\*\//g, '');
-    const exported = [...area.matchAll(/^export \{([^}]*)\}/gm)].flatMap(([, list]) => list.match(/(type )?\w+/g));
-    const names = exported.filter((name) => !name.startsWith('type '));
-    const functions = names.map(
-      (name) => `export function ${name}(...args) { return withOperations((all) => all.${name}(...args)); }`,
-    );
-    return { moduleType: 'js', code: ["import { withOperations } from '../../load-operations.ts';", ...functions].join('\n') };
-  },
-};
 /** A source with one character beyond ASCII takes twice the memory in V8, and more time to decode. Only `String.raw` would show the difference. */
 const inAscii = {
   name: 'in-ascii',
@@ -99,7 +73,7 @@ async function buildModules() {
     external,
     resolve: { mainFields: ['module', 'main'] },
     treeshake: { moduleSideEffects: false },
-    plugins: [operationsLater, divide, inAscii],
+    plugins: [divide, inAscii],
   });
   const { output } = await bundle.write({
     dir: dist,

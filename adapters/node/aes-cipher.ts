@@ -31,7 +31,7 @@ const tagBytes = 16;
 
 /**
  * AES-256-GCM with a random nonce. The encrypted string is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and key
- * ID are authenticated, too. To rotate keys, add one, make it the current key, and keep the old one until `resealStoredSecrets` has
+ * ID are authenticated, too. To rotate keys, add one, make it the current key, and keep the old one until `engine.host.resealSecrets()` has
  * encrypted everything with the new one. Throws a TypeError for invalid keys, without disclosing them.
  */
 export function aesCipher(settings: AesCipherSettings): Cipher {

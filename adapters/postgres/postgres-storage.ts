@@ -95,29 +95,34 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 /** A store in a schema of a PostgreSQL database. */
 export interface PostgresStorage extends Storage {
   /**
-   * The storage for one operation that is committed together with your own rows in the same database: both or neither.
+   * The storage for one write that is committed together with your own rows in the same database, both or neither: what
+   * `alongside` of `engine.transaction` uses.
    *
    * ```ts
-   * const storage = box.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES ($1)', order.id));
-   * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
+   * await engine.transaction((tx) => {
+   *   tx.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES ($1)', order.id));
+   *   return tx.as(principal).jobs.dispatch('invoice');
+   * });
    * ```
    *
    * If the operation is refused, nothing is executed. If one of your statements fails, the operation is rolled back and its promise
    * rejects with the error of `pg`, such as a violated constraint; a failure of the server is the operation's `storage_failed`. The promise
    * rejects with a `HostTransactionError` if `rows` is asynchronous, tries to end the transaction or names tables of the store, or if the
-   * operation writes a second time. For several operations: `engine.transaction`.
+   * operation writes a second time.
    */
   alongside(rows: PostgresRows): Storage;
   /**
-   * The storage for one operation that finishes a transaction of your own: begin it as READ COMMITTED on a client of `pg`, make your
-   * statements there, and the operation commits both, or neither.
+   * The storage for one write that finishes a transaction of your own, both or neither: what `commitWith` of `engine.transaction` uses. Begin the
+   * transaction as READ COMMITTED on a client of `pg`, and make your statements there.
    *
    * ```ts
    * const client = await pool.connect();
    * await client.query('BEGIN');
    * await client.query('INSERT INTO orders (id) VALUES ($1)', [order.id]);
-   * const dispatched = await dispatchJob({ ...engine, storage: box.commitWith(client) }, principal, { jobId: 'invoice' });
-   * if (dispatched.isErr()) await client.query('ROLLBACK');
+   * await engine.transaction((tx) => {
+   *   tx.commitWith(client);
+   *   return tx.as(principal).jobs.dispatch('invoice');
+   * });
    * client.release();
    * ```
    *
@@ -125,7 +130,7 @@ export interface PostgresStorage extends Storage {
    * because of a deferred constraint, the transaction is over and the promise rejects with the error of `pg`. The promise rejects with a
    * `HostTransactionError`, and nothing is written, if no transaction is open there, if it has failed, is read-only, REPEATABLE READ or
    * SERIALIZABLE, or is one of another database, and if the operation writes a second time. Do not use the client until the promise settles.
-   * Throws a TypeError for a pool, and for a client with `pipeline: true`. For several operations: `engine.transaction`.
+   * Throws a TypeError for a pool, and for a client with `pipeline: true`.
    */
   commitWith(client: PgTransaction): Storage;
 }

@@ -45,17 +45,20 @@ export interface SqliteStorageOptions {
 /** A store in one SQLite file. */
 export interface SqliteStorage extends Storage {
   /**
-   * The storage for one operation that is committed together with your own rows in the same file: both or neither.
+   * The storage for one write that is committed together with your own rows in the same file, both or neither: what `alongside` of
+   * `engine.transaction` uses.
    *
    * ```ts
-   * const storage = box.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES (?)', order.id));
-   * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
+   * await engine.transaction((tx) => {
+   *   tx.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES (?)', order.id));
+   *   return tx.as(principal).jobs.dispatch('invoice');
+   * });
    * ```
    *
    * If the operation is refused, `rows` does not run. If `rows` throws, the operation is rolled back and its promise rejects with
    * that exception, also with one of SQLite, such as a violated constraint. A failure of the file itself, such as a full disk, is the
    * operation's `storage_failed`. The promise rejects with a `HostTransactionError` if `rows` is asynchronous, tries to end the
-   * transaction or accesses the store's tables, or if the operation writes a second time. For several operations: `engine.transaction`.
+   * transaction or accesses the store's tables, or if the operation writes a second time.
    */
   alongside(rows: HostRows): Storage;
 }

@@ -13,7 +13,7 @@ export interface Cipher {
   /** Decrypts a result of `seal`, made with the current key or an earlier one. */
   open(sealed: string): Result<string, CipherError>;
   /**
-   * Whether the encrypted string was made with the current key. `resealStoredSecrets` encrypts all others again; without this
+   * Whether the encrypted string was made with the current key. `engine.host.resealSecrets()` encrypts all others again; without this
    * member it leaves them unchanged.
    */
   isCurrent?(sealed: string): boolean;

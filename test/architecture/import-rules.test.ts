@@ -77,7 +77,7 @@ const commonOperations = [
   'node-commands',
   'queue',
   'authorise.ts',
-  'binding.ts',
+  'operation.ts',
   'commit.ts',
   'events.ts',
   'write-transaction.ts',

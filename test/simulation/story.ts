@@ -195,7 +195,8 @@ class Story {
 
   async #promote(): Promise<void> {
     for (const { ID, Status } of await this.#cluster.rows(deployments)) {
-      if (Status === 'running') await promoteDeployment(this.#cluster.engine, hostPrincipal, { deploymentId: ID, all: true });
+      if (Status === 'running')
+        await promoteDeployment(this.#cluster.engine, hostPrincipal, { deploymentId: ID, all: true });
     }
     this.#note('promote');
   }
