@@ -2,7 +2,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agentPorts, createEngine, hostPrincipal, orThrow, parseJob } from 'signalbox';
+import { agentPorts, createEngine, hostPrincipal, orThrow } from 'signalbox';
+import { parseJob } from 'signalbox/jobs';
 import { memoryStorage } from 'signalbox/memory';
 import { randomIds, systemClock } from 'signalbox/node';
 import { createRunner, rawExecDriver } from 'signalbox/runner';

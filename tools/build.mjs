@@ -17,6 +17,7 @@ const entries = {
   functions: 'adapters/functions/index.ts',
   hcl: 'src/hcl/index.ts',
   jobs: 'src/jobs/index.ts',
+  scheduler: 'src/scheduler/index.ts',
   receiver: 'src/receiver.ts',
   testing: 'adapters/testing/index.ts',
   conformance: 'test/conformance/index.ts',

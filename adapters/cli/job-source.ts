@@ -3,7 +3,8 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realp
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { type FileAccess, parseJob, renderDiagnostics, type SubmittedJob } from '../../src/index.js';
+import { renderDiagnostics } from '../../src/hcl/index.js';
+import { type FileAccess, parseJob, type SubmittedJob } from '../../src/jobs/index.js';
 import { isRecord, messageOf } from '../../src/shared/values.js';
 import { findJsonFault, jsonValueOf } from './json-fault.js';
 import { Stopped, StoppedInColour } from './stopped.js';

@@ -1,4 +1,4 @@
-import type { HttpDelivery } from '../../src/index.js';
+import type { HttpDelivery } from '../../src/ports/index.js';
 import { messageOf } from '../../src/shared/values.js';
 import { undiciDelivery, undiciDownload } from '../undici/index.js';
 import type { OutboundOptions } from './serve/serve-options.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/index.js';
+import type { Logger } from '../../src/ports/index.js';
 import { inJson } from './output/cells.js';
 import type { Terminal } from './terminal.js';
 

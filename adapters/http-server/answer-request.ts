@@ -1,5 +1,6 @@
 import { err, ok } from 'neverthrow';
-import { callerWithin, type Engine, type Principal, type StorageError } from '../../src/index.js';
+import { callerWithin, type Engine, type Principal } from '../../src/index.js';
+import type { StorageError } from '../../src/ports/index.js';
 import type { Locate, Located } from './calls/locate.js';
 import type { Query } from './calls/query.js';
 import { jsonResponse, type Route, type RouteCall, textResponse } from './calls/route.js';

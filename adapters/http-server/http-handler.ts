@@ -1,6 +1,6 @@
 import type { Interface } from '../../src/api/call.js';
 import type { MessageSocket } from '../../src/api/message-socket.js';
-import type { Engine, Logger } from '../../src/index.js';
+import type { Engine } from '../../src/index.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import {
   amount,
@@ -13,6 +13,7 @@ import {
   text,
   textLike,
 } from '../../src/options/option-kinds.js';
+import type { Logger } from '../../src/ports/index.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { type Located, locator } from './calls/locate.js';

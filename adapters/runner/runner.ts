@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { NodeDescription } from '../../src/agent/link/node-work.js';
-import type { AgentProcess } from '../../src/index.js';
 import { checkOptions, type OptionKind, type OptionTable } from '../../src/options/check-options.js';
 import { recordId } from '../../src/options/node-kinds.js';
 import {
@@ -23,6 +22,7 @@ import type { AgentLink, AgentRefused, NodeTaken } from '../../src/ports/agent-l
 import type { Clock } from '../../src/ports/clock.js';
 import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
+import type { AgentProcess } from '../../src/ports/index.js';
 import type { Logger } from '../../src/ports/logger.js';
 import { day, timerOf } from '../../src/shared/duration.js';
 import { FunctionSlots } from './allocation/function-slots.js';

@@ -1,14 +1,6 @@
-import {
-  type AgentLink,
-  type Allocation,
-  type AllocationReport,
-  agentPorts,
-  type Engine,
-  type Node,
-  type NodeDescription,
-  pendingTask,
-  type TaskState,
-} from '../../src/index.js';
+import { agentPorts, type Engine, pendingTask } from '../../src/index.js';
+import type { AgentLink, AllocationReport, NodeDescription } from '../../src/ports/index.js';
+import type { Allocation, Node, TaskState } from '../../src/scheduler/index.js';
 import type { ManualClock } from '../memory/index.js';
 
 /** What the tasks of an allocation do: keep running, or end as `ends` this many milliseconds after their start (default: immediately). */

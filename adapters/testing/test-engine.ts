@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import {
-  type Allocation,
   agentPorts,
   createEngine,
   type Engine,
-  type Node,
   readStoreExport,
   type SettingsOverrides,
   type StoreContents,
@@ -12,6 +10,7 @@ import {
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { isDuration, milliseconds } from '../../src/options/durations.js';
 import { anything, callable, either, instant, mapOf, optional, text } from '../../src/options/option-kinds.js';
+import type { Allocation, Node } from '../../src/scheduler/index.js';
 import { createFunctions, type Duration, type Functions } from '../functions/index.js';
 import {
   type AnswerScript,

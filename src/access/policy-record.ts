@@ -37,7 +37,7 @@ export interface PolicyDocument extends StoredPolicy {
 }
 
 /** The writable part of a policy. */
-export type PolicyInput = Pick<StoredPolicy, 'Name' | 'Description' | 'Rules' | 'JobACL'>;
+type PolicyInput = Pick<StoredPolicy, 'Name' | 'Description' | 'Rules' | 'JobACL'>;
 
 export const policies = table<StoredPolicy>('acl_policies', (policy) => [policy.Name], {
   by_job: { version: 1, key: ({ JobACL }) => (JobACL === null ? undefined : [JobACL.Namespace, JobACL.JobID]) },

@@ -28,6 +28,77 @@ export { type ParsedJob, type ParseJobOptions, parseJob } from './parse-job.js';
 export { errorsText, warningsText } from './validation/problem-texts.js';
 export { type JobProblems, type ValidationContext, validateJob } from './validation/validate-job.js';
 
+// ---- The parts of a job ----
+
+export type {
+  ExposeConfig,
+  ExposePath,
+  Gateway,
+  GatewayBindAddress,
+  GatewayProxy,
+  GatewayTLSConfig,
+  GatewayTLSSDSConfig,
+  HTTPHeaderModifiers,
+  IngressGateway,
+  IngressListener,
+  IngressService,
+  LinkedService,
+  MeshGateway,
+  ServiceConnect,
+  SidecarProxy,
+  SidecarService,
+  SidecarTask,
+  TerminatingGateway,
+  TransparentProxy,
+  Upstream,
+  UpstreamMeshGateway,
+} from './document/connect.js';
+export type { Nanoseconds, UnixNanoseconds } from './document/document-values.js';
+export type { FreeForm, JsonObject } from './document/fields/field-table.js';
+export type { WorkloadIdentity } from './document/identity.js';
+export {
+  type JobUIConfig,
+  type JobUILink,
+  type JobVersionTag,
+  jobTypes,
+  type Multiregion,
+  type MultiregionRegion,
+  type MultiregionStrategy,
+  type ParameterizedJobConfig,
+  type PeriodicConfig,
+} from './document/job.js';
+export type { JsonSchema } from './document/job-json-schema.js';
+export type { CNIConfig, DNSConfig, NetworkResource, Port } from './document/network.js';
+export type { Affinity, Constraint, Spread, SpreadTarget } from './document/placement.js';
+export type {
+  ConsulBlock,
+  DisconnectStrategy,
+  MigrateStrategy,
+  ReschedulePolicy,
+  RestartPolicy,
+  ScalingPolicy,
+  UpdateStrategy,
+} from './document/policies.js';
+export type { NumaRequest, RequestedDevice, Resources } from './document/resources.js';
+export type { CheckRestart, Service, ServiceCheck, ServiceWeights } from './document/service.js';
+export type { CSIMountOptions, EphemeralDisk, VolumeRequest } from './document/task-group.js';
+export type {
+  ChangeScript,
+  CSIPluginConfig,
+  DispatchPayload,
+  LogConfig,
+  TaskAction,
+  TaskArtifact,
+  TaskLifecycle,
+  TaskSchedule,
+  TaskScheduleCron,
+  TaskSecret,
+  TaskTemplate,
+  TaskVault,
+  VolumeMount,
+  WaitConfig,
+} from './document/task-parts.js';
+
 // ---- What differs between two jobs ----
 
 export { annotateDiff, type DesiredUpdates, type PlanAnnotations } from './diff/annotate-diff.js';

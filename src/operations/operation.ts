@@ -42,7 +42,7 @@ interface Outcomes<V> {
 }
 
 /** The operation behind a call: it gets the inputs of its row and the circumstances, and returns the value of the answer. */
-export type Operation<C> =
+type Operation<C> =
   C extends Call<infer K, infer I, infer V, infer _A, infer T>
     ? (
         context: EngineContext,

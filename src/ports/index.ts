@@ -1,3 +1,26 @@
+export type { ToldState, ToldStatus } from '../agent/allocation/client-status.js';
+export type { AgentProcess } from '../agent/link/agent-process.js';
+export type {
+  CommandInput,
+  CommandOutput,
+  CommandPerformer,
+  CommandRefused,
+  NodeCommand,
+  OutputStream,
+  StreamPosition,
+} from '../agent/link/node-command.js';
+export type {
+  AllocationReport,
+  FailureOutput,
+  NodeDescription,
+  NodeReport,
+  NodeWork,
+  NodeWorkList,
+  RegisteredNode,
+  ReportOutcome,
+} from '../agent/link/node-work.js';
+export type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
+export type { IndexDefinition, Key, KeyPart, Table, TableHints } from '../shared/table.js';
 export type { AgentLink, AgentLinkError, AgentRefused, LinkFailed, NodeTaken, UnknownNode } from './agent-link.js';
 export type { Cipher, CipherError } from './cipher.js';
 export type { Clock } from './clock.js';
@@ -26,3 +49,4 @@ export type {
   Written,
 } from './storage.js';
 export type { SpanEnd, SpanStart, TracedSpan, Tracer } from './tracer.js';
+export type { OutgoingMessage, Transform } from './transform.js';

@@ -49,7 +49,7 @@ export {
   variableCapabilities,
 } from '../access/policy/policy.js';
 export type { RulesFault } from '../access/policy/rules-reader.js';
-export type { PolicyInput, PolicyJob, PolicyStub, StoredPolicy } from '../access/policy-record.js';
+export type { PolicyJob, PolicyStub, StoredPolicy } from '../access/policy-record.js';
 export {
   anonymousPrincipal,
   hostPrincipal,
@@ -60,21 +60,11 @@ export {
   type WorkspaceRight,
 } from '../access/principal.js';
 export { principalFault } from '../access/principal-fault.js';
-export type { RoleInput, StoredRole } from '../access/role-record.js';
+export type { StoredRole } from '../access/role-record.js';
 export type { RoleLink, TokenDocument, TokenStub } from '../access/token-document.js';
-export type { PutPolicyError } from '../operations/access/put-policy.js';
-export type { PutRoleError } from '../operations/access/put-role.js';
-export type { ListPoliciesInput } from '../operations/access/read-policies.js';
-export type { ListRolesInput, RoleReference } from '../operations/access/read-roles.js';
-export type { ListTokenStubsInput } from '../operations/access/tokens/list-token-stubs.js';
 export type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from '../operations/access/tokens/put-token.js';
-export type { SaveTokenError, SaveTokenInput } from '../operations/access/tokens/save-token.js';
 export type { PermissionDenied } from '../operations/authorise.js';
 export { callerWithin } from '../operations/records/presented-secret.js';
 export type { VariableWritten } from '../operations/variables/conflict-answer.js';
-export type { PutVariableError, PutVariableInput } from '../operations/variables/put-variable.js';
-export type { ListVariablesInput, ReadVariableInput } from '../operations/variables/read-variables.js';
-export type { RemoveVariableInput } from '../operations/variables/remove-variable.js';
-export type { RenewLockInput } from '../operations/variables/renew-lock.js';
 export type { InvalidVariable, ItemsMissing, VariableError } from '../variables/errors.js';
 export type { LockView, VariableDocument, VariableItems, VariableStub } from '../variables/variable.js';

@@ -28,12 +28,6 @@ export type { InvalidExport } from '../operations/store/export/read-store-export
 export { readStoreExport } from '../operations/store/export/read-store-export.js';
 export type { StoredSecretsCheck } from '../operations/store/secrets/check-stored-secrets.js';
 export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
-export {
-  defaultSettings,
-  type Settings,
-  type SettingsOverrides,
-  settingChoices,
-  settingsFrom,
-} from '../settings.js';
+export { defaultSettings, type Settings, type SettingsOverrides, settingChoices, settingsFrom } from '../settings.js';
 export type { RecordContents, StoreContents, TableContents } from '../storage/store-contents.js';
 export type { EngineTransaction, TransactionClient, TransactionOutcome } from '../transaction.js';

@@ -17,7 +17,6 @@ export type {
 } from '../functions/errors.js';
 export type { Outcome as FunctionOutcome, RunError, RunState } from '../functions/run.js';
 export type { WaitReason as RunWaitReason } from '../operations/functions/functions-api.js';
-export type { DispatchRunError } from '../operations/functions/jobs-of-functions.js';
 export type {
   FunctionLogLine,
   FunctionRunSummary,

@@ -2,7 +2,6 @@
 
 export type {
   ConfigurationInput,
-  UncheckedConfigurationInput,
   UserReference,
 } from '../notifications/configurations/configuration-input.js';
 export {
@@ -26,7 +25,6 @@ export type {
   OptionsCertificate,
   SecretOptions,
 } from '../notifications/delivery/delivery-options.js';
-export type { RecoverableOutcome, Recovery, RecoveryFilter } from '../notifications/delivery/recovery.js';
 export type {
   Conflict,
   FieldFault,
@@ -84,41 +82,19 @@ export type {
   HealthView,
 } from '../operations/notifications/configurations/configuration-view.js';
 export type {
-  CreateConfigurationError,
-  CreateConfigurationRequest,
-} from '../operations/notifications/configurations/create-notification-configuration.js';
-export type {
   ConfigurationList,
   Pagination,
 } from '../operations/notifications/configurations/list-notification-configurations.js';
-export type { PutConfigurationError } from '../operations/notifications/configurations/put-notification-configuration.js';
-export type {
-  UpdateConfigurationError,
-  UpdateConfigurationRequest,
-} from '../operations/notifications/configurations/update-notification-configuration.js';
-export type { VerifyConfigurationError } from '../operations/notifications/configurations/verify-notification-configuration.js';
 export type { EventTypeView } from '../operations/notifications/events/event-types.js';
-export type {
-  EventDetails,
-  EventList,
-  EventSummary,
-  ListEventsRequest,
-} from '../operations/notifications/events/events-log.js';
-export type { EventRequest, SendEventError } from '../operations/notifications/events/send-notification-event.js';
+export type { EventDetails, EventList, EventSummary } from '../operations/notifications/events/events-log.js';
 export type { DeliveryDetails, DeliverySummary } from '../operations/notifications/log/delivery-view.js';
-export type { DeliveryList, ListDeliveriesRequest } from '../operations/notifications/log/list-deliveries.js';
-export type {
-  BulkRedeliveryRequest,
-  RecoverableCount,
-  RecoveryView,
-} from '../operations/notifications/log/recoveries.js';
-export type { Recovered, RecoverRequest } from '../operations/notifications/log/redeliver.js';
-export type { PageNumbers, PageRequest } from '../operations/notifications/page.js';
+export type { DeliveryList } from '../operations/notifications/log/list-deliveries.js';
+export type { RecoverableCount, RecoveryView } from '../operations/notifications/log/recoveries.js';
+export type { Recovered } from '../operations/notifications/log/redeliver.js';
+export type { PageNumbers } from '../operations/notifications/page.js';
 export type {
   AccountView,
   EntitlementView,
-  ListMembershipsRequest,
-  ListWorkspacesRequest,
   MembershipList,
   OrganizationList,
   OrganizationView,

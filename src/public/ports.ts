@@ -1,4 +1,4 @@
-/** Ports, waiting, metrics and notations. For authors of adapters. */
+/** Waiting, metrics and notations. For authors of adapters. The ports are those of `signalbox/ports`. */
 
 export type { FilterEvaluationError } from '../filter/evaluation.js';
 export type { FilterSyntaxError } from '../filter/parse-filter.js';
@@ -10,13 +10,9 @@ export {
   type MetricFamily,
   type MetricName,
 } from '../metrics/instruments.js';
-export type { BackgroundLoop, EngineContext } from '../operations/context/engine-context.js';
+export type { EngineContext } from '../operations/context/engine-context.js';
 export { readNothing, type Waiting } from '../operations/waiting/blocking-query.js';
 export type { Answer } from '../operations/waiting/parked-queries.js';
-export type * from '../ports/index.js';
-export type { Row } from '../ports/storage.js';
-export type { OutgoingMessage, Transform } from '../ports/transform.js';
-export type { PageByToken } from '../queries/page.js';
 export { type FaultyPolicyRule, type PolicyRule, policyOfRule } from '../queries/policy-rule.js';
 export {
   type DurationError,
@@ -25,4 +21,3 @@ export {
   parseDurationNanos,
 } from '../shared/duration.js';
 export { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';
-export type { IndexDefinition, Key, KeyPart, Table, TableHints } from '../shared/table.js';

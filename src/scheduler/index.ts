@@ -53,9 +53,13 @@ export type {
   NodeNetwork,
   NodeStatus,
 } from './node.js';
-export type { NodePool, NodePoolSchedulerConfiguration } from './node-pool.js';
+export type { NodePool, NodePoolSchedulerConfiguration, ReadNodePool } from './node-pool.js';
+export type { DrainSpec } from './nodes/drain.js';
+export type { DynamicMeta, NodeMetadata } from './nodes/node-metadata.js';
 export type { SchedulingResult } from './plan/outcome.js';
+export type { DeploymentUpdate } from './reconcile/intents.js';
 export type { SchedulingIds } from './reconcile/situation.js';
+export type { EvaluationStub } from './related-evaluations.js';
 export { schedule, schedulingSteps } from './schedule.js';
 export type { PreemptionConfig, SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-configuration.js';
 export { simulate } from './simulate/simulate.js';

@@ -57,6 +57,8 @@ const frontDoors = [
   'src/client/index.ts',
   'src/hcl/index.ts',
   'src/jobs/index.ts',
+  'src/ports/index.ts',
+  'src/scheduler/index.ts',
   'src/receiver.ts',
   'src/functions.ts',
   'src/operations/functions/call-function.ts',

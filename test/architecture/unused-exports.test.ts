@@ -17,7 +17,6 @@ const namedInDeclarations = [
   'src/api/calls/job-calls/read-calls.ts VersionRows',
   'src/api/calls/node-calls.ts NodeAllocation',
   'src/api/calls/scheduling-calls.ts AllocationRows',
-  'src/api/calls/system-calls.ts AgentHealth',
   'src/api/json-codecs.ts JsonMember',
   'src/api/node-documents.ts NodeListStub',
 ];

@@ -6,11 +6,12 @@ import { createHttpHandler, type HttpHandler, requestFrom } from '../../adapters
 import { recordingDelivery } from '../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { sqliteStorage } from '../../adapters/sqlite/index.js';
-import { createEngine, type Engine, hostPrincipal, type Storage } from '../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../src/index.js';
 import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
 import { createNotificationConfiguration } from '../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { sendNotificationEvent } from '../../src/operations/notifications/events/send-notification-event.js';
 import { putWorkspace } from '../../src/operations/notifications/workspaces/put-workspace.js';
+import type { Storage } from '../../src/ports/index.js';
 import { runEvent } from '../operations/notifications/engine-setup.js';
 import { groupDocument } from '../support/jobs.js';
 import { threadTime } from './hcl-cost/measure.js';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 /*
@@ -11,12 +12,10 @@ const ofNeverthrow = ['Result', 'ResultAsync', 'err', 'errAsync', 'ok', 'okAsync
 
 /** Types that public signatures use and that nobody can import: what names them is exported. */
 const onlyWithin = [
-  // `Client` is made of the table of calls, `TransactionClient` of those that can be part of one, and `SubmittedJob` of the table of fields.
+  // `Client` is made of the table of calls, and `TransactionClient` of those that can be part of one.
   'Api',
   'ClientOf',
   'JoinedMethod',
-  'Submitted',
-  'jobBlock',
   'joining',
 ];
 
@@ -37,14 +36,36 @@ function forgottenExports(lines: readonly string[]): string[] {
   return lines.flatMap((line) => /\(ae-forgotten-export\) The symbol "(\w+)"/.exec(line)?.[1] ?? []);
 }
 
+/** What a host imports from one of the other entries. */
+function exportsOfOtherEntries(): ReadonlySet<string> {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly exports: Readonly<Record<string, { readonly types?: string }>>;
+  };
+  const types = Object.values(exports).flatMap((entry) => entry.types ?? []);
+  const program = ts.createProgram(types, { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 });
+  const checker = program.getTypeChecker();
+  const others = types.filter((file) => file !== './dist/index.d.ts').map((file) => program.getSourceFile(file));
+  const modules = others.map((file) => file && checker.getSymbolAtLocation(file));
+  return new Set(
+    modules.flatMap((module) => (module ? checker.getExportsOfModule(module) : [])).map(({ name }) => name),
+  );
+}
+
 describe('the report of the public API', () => {
   it('has a docstring of every export', () => {
     const own = undocumentedExports(report).filter((name) => !ofNeverthrow.includes(name));
     expect(own).toEqual([]);
   });
 
-  it('has every type that a signature names, but for those that others are made of', () => {
-    expect(forgottenExports(report).sort()).toEqual([...onlyWithin].sort());
+  it('has every type that a signature names, or another entry has it; but for those that others are made of', () => {
+    const others = exportsOfOtherEntries();
+    expect(others.size).toBeGreaterThan(500);
+    const forgotten = forgottenExports(report).filter((name) => !others.has(name));
+    expect(forgotten.sort()).toEqual([...onlyWithin].sort());
+  });
+
+  it('is of at most 350 names', () => {
+    expect(report.filter((line) => line.startsWith('export ')).length).toBeLessThanOrEqual(350);
   });
 
   it('is read as it is written', () => {
@@ -57,7 +78,7 @@ describe('the report of the public API', () => {
       '',
     ];
     expect(undocumentedExports([...lines, '// @public', 'export type C = A;'])).toEqual(['A']);
-    expect(report.filter((line) => line.startsWith('export ')).length).toBeGreaterThan(500);
+    expect(report.filter((line) => line.startsWith('export ')).length).toBeGreaterThan(250);
     const warning =
       '// Warning: (ae-forgotten-export) The symbol "D" needs to be exported by the entry point index.d.ts';
     expect(forgottenExports(['export const e: D;', warning])).toEqual(['D']);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { jobFrom } from '../../src/jobs/index.js';
 import {
   clusterFrom,
   type Evaluation,
@@ -6,8 +7,7 @@ import {
   type SchedulerConfiguration,
   type SchedulingSnapshot,
   schedule,
-} from '../../src/index.js';
-import { jobFrom } from '../../src/jobs/index.js';
+} from '../../src/scheduler/index.js';
 
 const node: Node = {
   ID: 'node',

@@ -1,5 +1,5 @@
-import type { Logger } from '../../../src/index.js';
 import { tokenSecret } from '../../../src/options/access-kinds.js';
+import type { Logger } from '../../../src/ports/index.js';
 import { randomIds, systemClock } from '../../node/index.js';
 import { createRunner, httpAgentLink, type RunnerPorts, rawExecDriver } from '../../runner/index.js';
 import { firstSignal } from '../first-signal.js';

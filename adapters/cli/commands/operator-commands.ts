@@ -1,5 +1,5 @@
 import { orThrow } from '../../../src/client/index.js';
-import type { SchedulerConfiguration } from '../../../src/index.js';
+import type { SchedulerConfiguration } from '../../../src/scheduler/index.js';
 import { type Command, command, type OptionValues, yesOrNo } from '../command-line/command.js';
 import { inJson, inLines } from '../output/cells.js';
 import { facts, tableOf } from '../output/columns.js';

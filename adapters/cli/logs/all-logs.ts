@@ -1,5 +1,5 @@
 import { type Client, orThrow, SignalboxError } from '../../../src/client/index.js';
-import type { AllocationListStub } from '../../../src/index.js';
+import type { AllocationListStub } from '../../../src/scheduler/index.js';
 import { short } from '../output/columns.js';
 import type { TaskLog } from './task-log.js';
 

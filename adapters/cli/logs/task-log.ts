@@ -1,5 +1,5 @@
 import { type Client, SignalboxError } from '../../../src/client/index.js';
-import type { Allocation } from '../../../src/index.js';
+import type { Allocation } from '../../../src/scheduler/index.js';
 
 /** One stream of a task's output. */
 export interface TaskLog {

@@ -1,4 +1,4 @@
-import type { AllocationMetric } from '../../../src/index.js';
+import type { AllocationMetric } from '../../../src/scheduler/index.js';
 import { inOneLine } from './cells.js';
 
 type Failures = Readonly<Record<string, AllocationMetric>>;

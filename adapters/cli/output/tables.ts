@@ -1,4 +1,4 @@
-import type { AllocationListStub, Deployment } from '../../../src/index.js';
+import type { AllocationListStub, Deployment } from '../../../src/scheduler/index.js';
 import { facts, short, tableOf } from './columns.js';
 
 /** A deployment with its groups; empty if there is none. */

@@ -1,5 +1,5 @@
 import { type Client, orThrow } from '../../../src/client/index.js';
-import type { Allocation, TaskState } from '../../../src/index.js';
+import type { Allocation, TaskState } from '../../../src/scheduler/index.js';
 import { short } from '../output/columns.js';
 import { placementFailures } from '../output/placement-failures.js';
 import { Stopped } from '../stopped.js';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Result } from 'neverthrow';
-import type { StorageError } from '../../../src/index.js';
+import type { StorageError } from '../../../src/ports/index.js';
 import { type ContentsReader, type ContentsWriter, copyContents } from '../../storage-kit/index.js';
 import { doubleDashed } from '../settings/read-flags.js';
 import { hasPassword, type StorePlace, storeKind, storePlace, withoutPassword } from '../settings/store-kind.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, stat } from 'node:fs/promises';
-import type { Cipher } from '../../../src/index.js';
+import type { Cipher } from '../../../src/ports/index.js';
 import { type AesKey, aesCipher } from '../../node/index.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';

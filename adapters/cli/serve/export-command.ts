@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { type ExportSink, exportStore, type Storage } from '../../../src/index.js';
+import { type ExportSink, exportStore } from '../../../src/index.js';
+import type { Storage } from '../../../src/ports/index.js';
 import { messageOf } from '../../../src/shared/values.js';
 import { systemClock } from '../../node/index.js';
 import { doubleDashed } from '../settings/read-flags.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { okAsync, type ResultAsync } from 'neverthrow';
-import type { Logger, Storage, StorageError } from '../../../src/index.js';
+import type { Logger, Storage, StorageError } from '../../../src/ports/index.js';
 import { orStop } from '../settings/config-command.js';
 import { readFlags } from '../settings/read-flags.js';
 import { resolveSettings } from '../settings/resolve-settings.js';

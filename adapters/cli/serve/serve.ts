@@ -3,19 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { relative } from 'node:path';
 import {
-  type Cipher,
   createEngine,
   type Engine,
   type EnginePorts,
   hostPrincipal,
-  type Logger,
-  type Mailer,
   type PolicyRule,
   type QuotaRule,
   type RunNotificationRule,
   type SettingsOverrides,
-  type Storage,
 } from '../../../src/index.js';
+import type { Cipher, Logger, Mailer, Storage } from '../../../src/ports/index.js';
 import { messageOf } from '../../../src/shared/values.js';
 import {
   createHttpHandler,

@@ -1,5 +1,5 @@
 import { type Client, orThrow } from '../../../src/client/index.js';
-import type { Clock } from '../../../src/index.js';
+import type { Clock } from '../../../src/ports/index.js';
 import { Stopped } from '../stopped.js';
 
 /** The variable of the lock. */

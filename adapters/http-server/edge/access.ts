@@ -5,8 +5,8 @@ import {
   mayCall,
   type Principal,
   principalFault,
-  type StorageError,
 } from '../../../src/index.js';
+import type { StorageError } from '../../../src/ports/index.js';
 import type { Query } from '../calls/query.js';
 import type { Route } from '../calls/route.js';
 import { type HttpRequest, headerValue } from '../http-message.js';

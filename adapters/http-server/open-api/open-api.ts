@@ -3,7 +3,7 @@ import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
 import { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
-import { jobJsonSchema } from '../../../src/index.js';
+import { jobJsonSchema } from '../../../src/jobs/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
 import { jsonApiType, jsonType, type Route } from '../calls/route.js';
 import type { HeaderNames } from '../edge/header-names.js';

@@ -10,7 +10,7 @@ import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 
 /** A complete policy. */
-export interface PutPolicyInput {
+interface PutPolicyInput {
   /** 1 to 128 letters, digits and hyphens. */
   readonly name: string;
   /** At most 256 characters, for people. */
@@ -22,7 +22,7 @@ export interface PutPolicyInput {
 }
 
 /** Errors of `putPolicy`. */
-export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;
+type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
  * Creates or replaces a policy; its tokens have the new rights from the next call on. Only management callers may do

@@ -12,7 +12,7 @@ import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 
 /** A complete role. */
-export interface PutRoleInput {
+interface PutRoleInput {
   /** The role to replace; a new one is created when absent. */
   readonly id?: string;
   /** Unique among the roles. */
@@ -23,7 +23,7 @@ export interface PutRoleInput {
 }
 
 /** Errors of `putRole`. */
-export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
+type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
  * Creates a role, or replaces the one with the given ID. Its name must be unique and its policies must exist. Only management callers may do

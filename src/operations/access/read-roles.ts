@@ -34,7 +34,7 @@ export function listRoles(
 }
 
 /** A role by its ID or its name, and whether the read waits for a change. */
-export type RoleReference = MayWait & ({ readonly id: string } | { readonly name: string });
+type RoleReference = MayWait & ({ readonly id: string } | { readonly name: string });
 
 /** One role; undefined when there is none. A caller reads only the roles of its token, and cannot find out whether others exist. */
 export function readRole(

@@ -21,7 +21,7 @@ export function failDeployment(
 }
 
 /** The input of `pauseDeployment`. */
-export interface PauseDeploymentInput extends DeploymentReference {
+interface PauseDeploymentInput extends DeploymentReference {
   /** Otherwise it is resumed, and the progress deadline restarts. */
   readonly pause?: boolean;
 }
@@ -38,7 +38,7 @@ export function pauseDeployment(
 }
 
 /** The deployment and groups whose canaries are promoted. */
-export interface PromoteDeploymentInput extends DeploymentReference {
+interface PromoteDeploymentInput extends DeploymentReference {
   /** Promotes all groups. */
   readonly all?: boolean;
   /** The groups to promote unless all are; none when absent. Unknown groups are ignored. */
@@ -59,7 +59,7 @@ export function promoteDeployment(
 }
 
 /** Allocations of a deployment to set healthy or unhealthy. */
-export interface SetAllocationHealthInput extends DeploymentReference {
+interface SetAllocationHealthInput extends DeploymentReference {
   /** IDs of allocations. */
   readonly healthy?: readonly string[];
   /** IDs of allocations. */

@@ -58,7 +58,7 @@ export interface DispatchedJob {
 }
 
 /** Errors of `dispatchJob`. */
-export type DispatchJobError =
+type DispatchJobError =
   | PermissionDenied
   | JobNotFound
   | DispatchRefused

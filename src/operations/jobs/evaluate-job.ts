@@ -19,13 +19,13 @@ import type { Transaction } from '../write-transaction.js';
 import type { Registered } from './registration/register-job.js';
 
 /** The job to evaluate. */
-export interface EvaluateJobInput extends JobReference {
+interface EvaluateJobInput extends JobReference {
   /** Replaces failed allocations immediately, regardless of their reschedule policy. */
   readonly forceReschedule?: boolean;
 }
 
 /** Errors of `evaluateJob`. */
-export type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | JobOfFunction | StorageError;
+type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | JobOfFunction | StorageError;
 
 /** Creates an evaluation of a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */
 export function evaluateJob(

@@ -32,7 +32,7 @@ export interface RevertJobInput extends JobReference {
 }
 
 /** Errors of `revertJob`. */
-export type RevertJobError =
+type RevertJobError =
   | PermissionDenied
   | JobNotFound
   | RevertRefused

@@ -56,7 +56,7 @@ export interface ScaleJobInput extends JobReference {
 }
 
 /** Errors of `scaleJob`. */
-export type ScaleJobError =
+type ScaleJobError =
   | PermissionDenied
   | InvalidRequest
   | JobNotFound

@@ -13,7 +13,7 @@ import { refusedForFunction } from '../records/function-jobs.js';
 import { readJobRow, readJobVersion } from '../records/jobs/job-rows.js';
 
 /** The version of a job to mark as stable or not. Auto-revert uses the latest stable one. */
-export interface SetJobStabilityInput extends JobReference {
+interface SetJobStabilityInput extends JobReference {
   /** A version that is still kept. */
   readonly version: number;
   /** Whether auto-revert may use it. */

@@ -14,7 +14,7 @@ import { readJobVersions } from '../records/jobs/job-rows.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The version of a job to tag. */
-export interface TagJobVersionInput extends JobReference {
+interface TagJobVersionInput extends JobReference {
   /** 1 to 1000 characters, unique among the versions of the job. */
   readonly name: string;
   /** 0 when absent; not together with `latest`. */
@@ -31,7 +31,7 @@ export interface TaggedVersion extends JobVersionTag {
 }
 
 /** Errors of `tagJobVersion`. */
-export type TagJobVersionError = PermissionDenied | InvalidRequest | TagRefused | VersionNotFound | StorageError;
+type TagJobVersionError = PermissionDenied | InvalidRequest | TagRefused | VersionNotFound | StorageError;
 
 const maximumNameLength = 1000;
 const maximumDescriptionLength = 10_000;

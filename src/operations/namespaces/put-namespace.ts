@@ -16,7 +16,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import type { CallManner } from '../operation.js';
 
 /** A complete namespace: omitted members are cleared. */
-export interface NamespaceInput {
+interface NamespaceInput {
   /** 1 to 128 letters, digits and hyphens. */
   readonly name: string;
   /** At most 256 characters, for people. */
@@ -35,10 +35,7 @@ const unrestricted: NamespaceCapabilities = {
 };
 
 /** Errors of `putNamespace`. */
-export type PutNamespaceError =
-  | PermissionDenied
-  | Extract<NamespaceError, { type: 'invalid_namespace' }>
-  | StorageError;
+type PutNamespaceError = PermissionDenied | Extract<NamespaceError, { type: 'invalid_namespace' }> | StorageError;
 
 /**
  * Creates or replaces a namespace. Only management callers may do this. Returns the index of the write. Without a change nothing is

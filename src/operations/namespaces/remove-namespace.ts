@@ -11,10 +11,7 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /** Errors of `removeNamespace`. */
-export type RemoveNamespaceError =
-  | PermissionDenied
-  | Exclude<NamespaceError, { type: 'invalid_namespace' }>
-  | StorageError;
+type RemoveNamespaceError = PermissionDenied | Exclude<NamespaceError, { type: 'invalid_namespace' }> | StorageError;
 
 /** Removes a namespace that is not in use. Only management callers may do this. Returns the index of the write. */
 export function removeNamespace(

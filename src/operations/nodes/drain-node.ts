@@ -5,7 +5,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
 
 /** Starts, changes or cancels a drain. */
-export interface DrainNodeInput {
+interface DrainNodeInput {
   readonly nodeId: string;
   /** The deadline of the drain, 0 when absent; null and absent cancel it. */
   readonly spec?: Partial<DrainSpec> | null;

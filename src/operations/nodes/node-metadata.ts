@@ -18,7 +18,7 @@ import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { withNode } from './change-node.js';
 
 /** Errors of reading and changing a node's metadata. */
-export type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
+type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
 
 /** The metadata of a node; without an ID, of the one that is connected here. Needs `node:read`. */
 export function readNodeMetadata(

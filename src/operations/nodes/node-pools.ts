@@ -35,7 +35,7 @@ import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsNamed } from '../waiting/watched-rows.js';
 
 /** A complete node pool: omitted members are cleared. */
-export interface NodePoolInput {
+interface NodePoolInput {
   /** 1 to 128 letters, digits, hyphens and underscores. */
   readonly name: string;
   /** For people. */

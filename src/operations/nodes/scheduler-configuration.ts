@@ -18,7 +18,7 @@ import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
 /** A complete configuration: omitted members get their defaults. */
-export interface SchedulerConfigurationInput
+interface SchedulerConfigurationInput
   extends Partial<
     Omit<SchedulerConfiguration, 'SchedulerAlgorithm' | 'PreemptionConfig' | 'CreateIndex' | 'ModifyIndex'>
   > {

@@ -5,7 +5,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
 
 /** The node and its new eligibility. */
-export interface SetNodeEligibilityInput {
+interface SetNodeEligibilityInput {
   readonly nodeId: string;
   /** `eligible` or `ineligible`. */
   readonly eligibility?: string;

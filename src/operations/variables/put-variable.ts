@@ -46,7 +46,7 @@ export interface PutVariableInput {
 }
 
 /** What a caller wants with a variable and its lock. */
-export interface WriteVariableInput {
+interface WriteVariableInput {
   readonly path: string;
   readonly namespace?: string;
   /** Takes precedence over `namespace`. */
@@ -61,7 +61,7 @@ export interface WriteVariableInput {
 }
 
 /** Errors of `putVariable`. A conflict is not an error: the result contains it. */
-export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
+type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
 
 /**
  * Creates a variable or replaces its items, and acquires or releases its lock. Another index or another holder's lock gives a

@@ -19,7 +19,7 @@ import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsUnder } from '../waiting/watched-rows.js';
 
 /** Selects the variables of `listVariables`, and whether it waits for a change. */
-export interface ListVariablesInput extends ListRequest {
+interface ListVariablesInput extends ListRequest {
   /** `default` when absent; `*` for all. */
   readonly namespace?: string;
   /** Waits for a change after an index; answers at once when absent. */
@@ -66,7 +66,7 @@ function isListed(caller: Principal, { Namespace, Path }: StoredVariable): boole
 }
 
 /** The variable that is read, and whether the read waits for a change. */
-export interface ReadVariableInput {
+interface ReadVariableInput {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;

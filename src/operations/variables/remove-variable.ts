@@ -12,7 +12,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 /** The variable to remove, with its check-and-set index. */
-export interface RemoveVariableInput {
+interface RemoveVariableInput {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;

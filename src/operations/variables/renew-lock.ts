@@ -13,7 +13,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 /** The lock to renew. */
-export interface RenewLockInput {
+interface RenewLockInput {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;

@@ -9,8 +9,9 @@ import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapt
 import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { createEngine, hostPrincipal, type Storage, type StorageError } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import type { Storage, StorageError } from '../../../src/ports/index.js';
 
 /** Takes the write lock of a file, says so, and keeps it for as long as it lives. */
 const holder = `

@@ -1,7 +1,8 @@
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
-import type { Engine, Logger } from '../../../src/index.js';
+import type { Engine } from '../../../src/index.js';
+import type { Logger } from '../../../src/ports/index.js';
 import { everything, filledEngine } from './engine-under-test.js';
 
 /** What is asked; the target is sent as it is. */

@@ -12,10 +12,8 @@ import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import {
   createEngine,
-  type Deployment,
   type Engine,
   hostPrincipal,
-  type Logger,
   type Principal,
   type SettingsOverrides,
 } from '../../../src/index.js';
@@ -41,8 +39,9 @@ import { putWorkspace } from '../../../src/operations/notifications/workspaces/p
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
 import { putVariable } from '../../../src/operations/variables/put-variable.js';
-
+import type { Logger } from '../../../src/ports/index.js';
 import type { Storage, WriteView } from '../../../src/ports/storage.js';
+import type { Deployment } from '../../../src/scheduler/index.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
 import type { Table } from '../../../src/shared/table.js';
 import type { StoreContents } from '../../../src/storage/store-contents.js';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
-import { hostPrincipal, type Logger } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
 import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
+import type { Logger } from '../../../src/ports/index.js';
 import { everything, filledEngine } from './engine-under-test.js';
 import { bodyFor, pathValues, targetFor } from './route-samples.js';
 

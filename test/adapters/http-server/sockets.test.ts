@@ -14,8 +14,9 @@ import {
   type UpgradeOptions,
   upgradeListener,
 } from '../../../adapters/http-server/index.js';
-import { type Engine, hostPrincipal, type Logger } from '../../../src/index.js';
+import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
+import type { Logger } from '../../../src/ports/index.js';
 import { collectGarbage } from '../../support/collect-garbage.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { type Mounted, mounts } from './mounts.js';

@@ -4,7 +4,8 @@ import { manualClock, recordingDelivery } from '../../../adapters/memory/index.j
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { createFunctions, defineFunction, type HostRows } from '../../../src/functions.js';
-import { createEngine, type Storage } from '../../../src/index.js';
+import { createEngine } from '../../../src/index.js';
+import type { Storage } from '../../../src/ports/index.js';
 import { fileOpener } from './sqlite-files.js';
 
 const openFile = fileOpener();

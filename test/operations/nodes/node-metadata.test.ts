@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type DynamicMeta, hostPrincipal } from '../../../src/index.js';
+import { hostPrincipal } from '../../../src/index.js';
 import { listEvaluations } from '../../../src/operations/jobs/reading/read-evaluations.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { applyNodeMetadata, readNodeMetadata } from '../../../src/operations/nodes/node-metadata.js';
 import { purgeNode } from '../../../src/operations/nodes/purge-node.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
+import type { DynamicMeta } from '../../../src/scheduler/index.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { decideNodeMetadata, mergedMeta, nodeMetadata } from '../../../src/scheduler/nodes/node-metadata.js';
 import { minute } from '../../../src/shared/duration.js';

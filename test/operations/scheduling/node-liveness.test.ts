@@ -7,10 +7,11 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
-import { createEngine, type Engine, hostPrincipal, type NodeDescription } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { heartbeatNode, registerNode } from '../../../src/operations/scheduling/register-node.js';
 import type { Clock } from '../../../src/ports/clock.js';
+import type { NodeDescription } from '../../../src/ports/index.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';

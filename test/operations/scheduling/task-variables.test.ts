@@ -1,12 +1,13 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { agentLink, hostPrincipal, type TaskVariablesQuery } from '../../../src/index.js';
+import { agentLink, hostPrincipal } from '../../../src/index.js';
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { putPolicy } from '../../../src/operations/access/put-policy.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { putVariable } from '../../../src/operations/variables/put-variable.js';
 import { removeVariable } from '../../../src/operations/variables/remove-variable.js';
+import type { TaskVariablesQuery } from '../../../src/ports/index.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { second } from '../../../src/shared/duration.js';
 import { variables as variableTable } from '../../../src/variables/variable.js';

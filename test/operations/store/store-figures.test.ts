@@ -6,9 +6,10 @@ import { expect, test } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { prometheusObserver } from '../../../adapters/prometheus/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { anonymousPrincipal, createEngine, hostPrincipal, type Storage } from '../../../src/index.js';
+import { anonymousPrincipal, createEngine, hostPrincipal } from '../../../src/index.js';
 import { readMetrics } from '../../../src/operations/store/read-metrics.js';
 import { readStoreStatus } from '../../../src/operations/store/store-figures.js';
+import type { Storage } from '../../../src/ports/index.js';
 import { valueFrom } from '../../conformance/storage/storage-subject.js';
 
 function engineOver(storage: Storage) {

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { Allocation, AllocationListStub, TaskState } from '../../../../src/index.js';
+import type { Allocation, AllocationListStub, TaskState } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { inOneLine } from '../../output/cells.js';
 import { facts, short, tableOf } from '../../output/columns.js';

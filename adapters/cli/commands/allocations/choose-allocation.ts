@@ -1,4 +1,4 @@
-import type { AllocationListStub } from '../../../../src/index.js';
+import type { AllocationListStub } from '../../../../src/scheduler/index.js';
 
 /** The requested part of a job. */
 export interface Wanted {

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { AllocationListStub } from '../../../../src/index.js';
+import type { AllocationListStub } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { runExecSession } from '../../interactive/exec-session.js';
 import { tableOf } from '../../output/columns.js';

@@ -1,5 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { AllocationListStub, Job } from '../../../../src/index.js';
+import type { Job } from '../../../../src/index.js';
+import type { AllocationListStub } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { followAllLogs, type ReadLog, writeAllLogs } from '../../logs/all-logs.js';
 import { followLog, type LogStart, readLog } from '../../logs/task-log.js';

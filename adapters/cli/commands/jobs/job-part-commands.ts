@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { Deployment } from '../../../../src/index.js';
+import type { Deployment } from '../../../../src/scheduler/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { short, tableOf } from '../../output/columns.js';
 import { allocationsText, deploymentText } from '../../output/tables.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { orThrow, SignalboxError } from '../../../../src/client/index.js';
-import type { AllocationListStub } from '../../../../src/index.js';
+import type { AllocationListStub } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation, type OptionValues } from '../../command-line/command.js';
 import { type Ask, asker } from '../../interactive/prompt.js';
 import { inJson, inLines } from '../../output/cells.js';

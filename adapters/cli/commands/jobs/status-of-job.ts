@@ -1,12 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type {
-  AllocationListStub,
-  Deployment,
-  Evaluation,
-  Job,
-  JobListStub,
-  JobSummary,
-} from '../../../../src/index.js';
+import type { Job, JobListStub, JobSummary } from '../../../../src/index.js';
+import type { AllocationListStub, Deployment, Evaluation } from '../../../../src/scheduler/index.js';
 import type { Invocation } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { jobStatusWord } from '../../output/job-status-word.js';

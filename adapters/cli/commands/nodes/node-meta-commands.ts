@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { NodeMetadata } from '../../../../src/index.js';
+import type { NodeMetadata } from '../../../../src/scheduler/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { tableOf } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';

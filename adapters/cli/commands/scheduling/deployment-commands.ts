@@ -1,6 +1,6 @@
 import type { ResultAsync } from 'neverthrow';
 import { orThrow } from '../../../../src/client/index.js';
-import type { Deployment } from '../../../../src/index.js';
+import type { Deployment } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { deploymentText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { Evaluation } from '../../../../src/index.js';
+import type { Evaluation } from '../../../../src/scheduler/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { facts, short, tableOf } from '../../output/columns.js';
 import type { PlacedJob } from '../../output/placement-failures.js';

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { AllocationListStub, Deployment } from '../../../../src/index.js';
+import type { AllocationListStub, Deployment } from '../../../../src/scheduler/index.js';
 import type { Invocation } from '../../command-line/command.js';
 import { changesOf, type Read } from '../../monitor/changes.js';
 import { displayOn, noDisplay } from '../../monitor/display.js';

@@ -1,5 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { AllocationListStub, Evaluation, Job } from '../../../../src/index.js';
+import type { Job } from '../../../../src/index.js';
+import type { AllocationListStub, Evaluation } from '../../../../src/scheduler/index.js';
 import type { Invocation } from '../../command-line/command.js';
 import { changesOf, type Read } from '../../monitor/changes.js';
 import { displayOn, noDisplay } from '../../monitor/display.js';

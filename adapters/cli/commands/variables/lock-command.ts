@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { SignalboxError } from '../../../../src/client/index.js';
-import type { Clock } from '../../../../src/index.js';
+import type { Clock } from '../../../../src/ports/index.js';
 import { systemClock } from '../../../node/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { Stopped } from '../../stopped.js';

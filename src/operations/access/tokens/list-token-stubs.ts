@@ -16,7 +16,7 @@ import type { MayWait } from '../../waiting/blocking-query.js';
 import { malformedAccessor, tokenLookup } from './read-token.js';
 
 /** Selects the tokens of `listTokenStubs`, and whether it waits for a change. */
-export interface ListTokenStubsInput extends ListRequest, MayWait {}
+interface ListTokenStubsInput extends ListRequest, MayWait {}
 
 /**
  * A page of the tokens, without secrets, in order of creation, or with a prefix in order of accessors. Only management callers

@@ -49,7 +49,7 @@ export interface SaveTokenInput {
 }
 
 /** Errors of `saveToken`. */
-export type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
+type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
  * Creates a token, with a random or an imported secret, or changes the rights of one: its secret, region scope and expiry are kept.

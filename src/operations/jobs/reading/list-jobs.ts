@@ -40,7 +40,7 @@ export interface ListJobsInput extends NamespaceQuery, ListRequest {
 }
 
 /** A job's list entry, with its JSON text. */
-export interface ListedJob {
+interface ListedJob {
   readonly record: JobListStub;
   /** The JSON text of the record, which is relayed without parsing. */
   readonly text: string;

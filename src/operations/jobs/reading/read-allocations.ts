@@ -41,7 +41,7 @@ import {
 import { faultOfLookUp, type RecordQuery } from './record-query.js';
 
 /** Selects the allocations of `listAllocations` and their members, and whether it waits for a change. */
-export interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
+interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
 
 /**
  * The allocations of a namespace, or of all that the caller may read. Index: that of the allocations table. Those of runs are listed only for
@@ -181,7 +181,7 @@ function listAllocationsOf(
 }
 
 /** An allocation with the job version that it runs embedded; null when that version is no longer kept. */
-export interface AllocationWithJob {
+interface AllocationWithJob {
   readonly allocation: Row<Allocation>;
   /** The allocation as the interface shows it. */
   readonly document: AllocationDocument;

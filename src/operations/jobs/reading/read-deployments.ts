@@ -21,7 +21,7 @@ import {
 import { type RecordQuery, readRecord } from './record-query.js';
 
 /** Selects the deployments of `listDeployments`, and whether it waits for a change. */
-export interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
+interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
 
 /** The deployments of a namespace, or of all that the caller may read. Index: that of the deployments table. */
 export function listDeployments(

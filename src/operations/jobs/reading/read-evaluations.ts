@@ -22,7 +22,7 @@ import {
 import { type RecordQuery, readRecord } from './record-query.js';
 
 /** Selects the evaluations of `listEvaluations`, and whether it waits for a change. */
-export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
+interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
   /** Exact status. */
   readonly status?: string;
   /** Exact job ID. */

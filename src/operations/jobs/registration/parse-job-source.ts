@@ -10,7 +10,7 @@ import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /** A job specification to parse; the caller needs `parse-job` in the namespace. */
-export interface ParseJobSourceInput {
+interface ParseJobSourceInput {
   /** `default` when absent. */
   readonly namespace?: string;
   /** The specification, in the configuration language. */

@@ -20,7 +20,7 @@ import { type JobPlan, type MadePlan, type PlanRefusal, type PlanRequest, planIn
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
 
 /** The job whose registration is planned, in the form that `registerJob` accepts. */
-export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
+interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
   /** Whether the answer contains the differences from the registered job. */
   readonly diff?: boolean;
   /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
@@ -32,7 +32,7 @@ export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' 
 }
 
 /** A plan changes nothing, so it is allowed while registrations are disabled. */
-export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
+type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
 
 /**
  * Plans a registration: the registration itself and the scheduling of its evaluation, on a copy of the state that is discarded. Neither a

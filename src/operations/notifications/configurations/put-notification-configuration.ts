@@ -21,7 +21,7 @@ import {
 import { mailObstacle } from './verify-destination.js';
 
 /** Errors of `putNotificationConfiguration`. */
-export type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;
+type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;
 
 type Present =
   | { readonly type: 'absent' }

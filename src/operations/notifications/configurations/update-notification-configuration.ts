@@ -35,7 +35,7 @@ import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unrea
 import { mailObstacle, openRetiredTokens, refusedVerification, verifyDestination } from './verify-destination.js';
 
 /** The changes of a configuration. */
-export interface UpdateConfigurationRequest {
+interface UpdateConfigurationRequest {
   readonly configurationId: string;
   /** A `ConfigurationInput`; absent members keep their value. */
   readonly attributes: UncheckedConfigurationInput;

@@ -21,7 +21,7 @@ import { contentsOf } from './update-notification-configuration.js';
 import { openRetiredTokens, refusedVerification, verifyDestination, verifyRecipients } from './verify-destination.js';
 
 /** Why a destination is not verified. */
-export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
+type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
 
 /**
  * Sends a verification request (e-mail: a test mail) and stores the response. A response other than 2xx is stored, too, and

@@ -64,7 +64,7 @@ export interface EventDetails extends EventSummary {
 }
 
 /** Selects the events of `listNotificationEvents`. */
-export interface ListEventsRequest extends PageRequest {
+interface ListEventsRequest extends PageRequest {
   readonly workspaceId: string;
   /** A trigger or the name of an event type; all when absent. */
   readonly trigger?: string | undefined;

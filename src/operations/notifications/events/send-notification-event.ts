@@ -25,7 +25,7 @@ import {
 import { findWorkspace } from '../find-resource.js';
 
 /** An event as a value, or as attributes from outside with the payloads' field names. */
-export type EventRequest = {
+type EventRequest = {
   readonly workspaceId: string;
   readonly faults?: readonly FieldFault[];
 } & (
@@ -34,7 +34,7 @@ export type EventRequest = {
 );
 
 /** Errors of `sendNotificationEvent`. */
-export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
+type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
 
 /**
  * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A repeated

@@ -41,7 +41,7 @@ import {
 import { type QueueClock, queueClock } from './queue-clock.js';
 
 /** Selects the deliveries of `listDeliveries`. */
-export interface ListDeliveriesRequest extends PageRequest {
+interface ListDeliveriesRequest extends PageRequest {
   readonly configurationId: string;
   /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
   readonly outcome?: string | undefined;

@@ -40,7 +40,7 @@ export interface RecoveryView {
   readonly id: string;
   readonly workspaceId: string;
   /** Whether it is running, done or cancelled. */
-  readonly state: Recovery['state'];
+  readonly state: 'running' | 'done' | 'cancelled';
   /** The number of deliveries counted at its start. */
   readonly total: number;
   /** The number of redeliveries requested so far. */

@@ -60,7 +60,7 @@ export function redeliver(
 }
 
 /** Selects the deliveries of one configuration to re-send: those that ended in a time range. */
-export interface RecoverRequest {
+interface RecoverRequest {
   readonly configurationId: string;
   /** Start of the range, inclusive. */
   readonly since: Instant;

@@ -64,7 +64,7 @@ export interface MembershipList {
 }
 
 /** Selects the users of `listMemberships`. */
-export interface ListMembershipsRequest extends PageRequest {
+interface ListMembershipsRequest extends PageRequest {
   readonly organization: string;
   /** One or more addresses, separated by commas, case-insensitive. */
   readonly emails?: string;
@@ -85,7 +85,7 @@ export interface AccountView {
 }
 
 /** Selects the workspaces of `listWorkspaces`. */
-export interface ListWorkspacesRequest extends PageRequest {
+interface ListWorkspacesRequest extends PageRequest {
   readonly organization: string;
   /** Part of the name, case-insensitive. */
   readonly search?: string;

@@ -11,7 +11,8 @@ import {
 } from '../../../../adapters/cli/variables/held-lock.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../../adapters/memory/index.js';
 import { connect, orThrow } from '../../../../src/client/index.js';
-import { type Clock, createEngine, hostPrincipal } from '../../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../../src/index.js';
+import type { Clock } from '../../../../src/ports/index.js';
 import { endAll, signalbox, temporaryFolder } from '../cli-process.js';
 import { typed } from '../typed-commands.js';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Keyboard } from '../../../../adapters/cli/terminal.js';
 import { orThrow } from '../../../../src/client/index.js';
-import type { AllocationListStub } from '../../../../src/index.js';
+import type { AllocationListStub } from '../../../../src/scheduler/index.js';
 import { servedCommands } from '../served-commands.js';
 
 /** `job restart` against a server with a runner; a job of two groups, one with two allocations. */

@@ -5,7 +5,7 @@ import {
   deploymentNews,
 } from '../../../../adapters/cli/commands/scheduling/follow-deployment.js';
 import { type DrainView, drainFrame, drainNews } from '../../../../adapters/cli/monitor/drain-view.js';
-import type { AllocationListStub, Deployment } from '../../../../src/index.js';
+import type { AllocationListStub, Deployment } from '../../../../src/scheduler/index.js';
 
 const group = {
   Promoted: false,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { jobDiffText } from '../../../../adapters/cli/output/job-diff.js';
 import { placementFailures, placementFailuresInLine } from '../../../../adapters/cli/output/placement-failures.js';
 import { coloursFor } from '../../../../adapters/cli/output/terminal-text.js';
-import type { AllocationMetric, JobDiff } from '../../../../src/index.js';
+import type { JobDiff } from '../../../../src/jobs/index.js';
+import type { AllocationMetric } from '../../../../src/scheduler/index.js';
 
 const metric = (more: Partial<AllocationMetric>): AllocationMetric => ({
   NodesEvaluated: 2,

@@ -7,7 +7,7 @@ import { agentSchemas } from '../../../../adapters/http-server/open-api/node-sch
 import { notificationSchemas } from '../../../../adapters/http-server/open-api/notification-schemas.js';
 import { openApiDocument } from '../../../../adapters/http-server/open-api/open-api.js';
 import { systemSchemas } from '../../../../adapters/http-server/open-api/system-schemas.js';
-import { jobJsonSchema } from '../../../../src/index.js';
+import { jobJsonSchema } from '../../../../src/jobs/index.js';
 
 interface Operation {
   readonly operationId: string;

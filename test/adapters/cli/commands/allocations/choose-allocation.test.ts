@@ -3,7 +3,7 @@ import {
   allocationToRead,
   allocationToUse,
 } from '../../../../../adapters/cli/commands/allocations/choose-allocation.js';
-import type { AllocationListStub } from '../../../../../src/index.js';
+import type { AllocationListStub } from '../../../../../src/scheduler/index.js';
 
 /** `name:group:status:task=state`, in the order in which they were made. */
 function allocations(...texts: readonly string[]): AllocationListStub[] {
