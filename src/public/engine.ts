@@ -35,6 +35,7 @@ export {
 export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
 export {
   defaultSettings,
+  engineSettings,
   type Settings,
   type SettingsOverrides,
   settingChoices,

@@ -1,4 +1,4 @@
-import { day, hour, type Milliseconds } from '../../shared/duration.js';
+import type { Milliseconds } from '../../shared/duration.js';
 
 /** How long records are kept after their last change, in milliseconds. */
 export interface CollectionThresholds {
@@ -15,15 +15,6 @@ export interface CollectionThresholds {
   /** Nodes that are down and whose allocations have ended. */
   readonly node: Milliseconds;
 }
-
-export const defaultThresholds: CollectionThresholds = {
-  evaluation: hour,
-  batchEvaluation: day,
-  failedRun: day,
-  job: 4 * hour,
-  deployment: hour,
-  node: day,
-};
 
 /** For a collection on request: everything that has ended is removed, in the order job, evaluation, deployment, node. */
 export const forcedThresholds: CollectionThresholds = {
