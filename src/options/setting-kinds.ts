@@ -1,60 +1,46 @@
-/*
- * The description of settings. Types, defaults and the check of overrides are made from it here, the settings of a server in
- * `adapters/cli/settings`.
- */
+/* Kinds of settings, and what follows from their description here; what follows from it for a server is in `adapters/cli/settings`. */
 import type { Milliseconds } from '../shared/duration.js';
 import type { OptionKind, OptionTable } from './check-options.js';
-import {
-  amount,
-  count,
-  flag,
-  group,
-  headerName,
-  listOf,
-  milliseconds,
-  oneOf,
-  optional,
-  share,
-} from './option-kinds.js';
+import { amount, either, flag, group, headerName, listOf, milliseconds, oneOf, optional } from './option-kinds.js';
 
-/** The description of one setting. */
+/** The description of one setting of the engine. */
 export interface EngineSetting<V> {
+  /** The value without an override. */
   readonly default: V;
-  /** What `createEngine` accepts: often more than a server, such as Infinity. */
+  /** @internal What `createEngine` accepts: often more than a server, such as Infinity. */
   readonly accepts: OptionKind;
-  /** The setting of a server under the same key; absent when the server decides it itself or has it elsewhere. */
-  readonly ofServer?: {
-    readonly form: SettingForm;
-    /** One line, without a full stop. */
-    readonly summary: string;
-  };
+  /** @internal What a server accepts; absent when it cannot be one value of a command line. */
+  readonly form?: SettingForm;
 }
 
-/** In milliseconds. */
+/** The description of a setting in milliseconds. */
 export interface DurationSetting extends EngineSetting<Milliseconds> {}
 
-/** How the command line, the environment and the settings file of a server write a value, and its range. */
-export type SettingForm =
+/** The type and range of the values that a server accepts. */
+type SettingForm =
   | { readonly type: 'duration'; readonly least: Milliseconds }
-  | { readonly type: 'number'; readonly least: number; readonly most: number; readonly whole: boolean }
-  | { readonly type: 'flag' }
+  | { readonly type: 'whole'; readonly least: number; readonly most: number }
+  | { readonly type: 'fraction'; readonly most: number }
   | { readonly type: 'choice'; readonly words: readonly string[] }
-  | { readonly type: 'string'; readonly takes: string; readonly pattern: RegExp; readonly lowerCase?: boolean }
-  | { readonly type: 'list' | 'orNone'; readonly of: SettingForm };
+  | { readonly type: 'durations' | 'durationOrNull' | 'flag' | 'string' | 'name' | 'header' | 'headers' };
 
-export interface SettingGroup {
-  readonly [name: string]: EngineSetting<unknown> | SettingGroup;
-}
-
-/** The value of a setting, the values of a group. */
+/** The value of a described setting; of a group, the values of its settings. */
 export type ValuesOf<T> = T extends EngineSetting<infer V> ? V : { readonly [K in keyof T]: ValuesOf<T[K]> };
+
+/** Settings and further groups, by name. */
+export type SettingGroup = { readonly [name: string]: EngineSetting<unknown> | SettingGroup };
 
 export function isSetting(row: EngineSetting<unknown> | SettingGroup): row is EngineSetting<unknown> {
   return 'accepts' in row;
 }
 
-export function defaultsOf<T extends SettingGroup>(settings: T): ValuesOf<T> {
-  const entries = Object.entries(settings).map(([name, row]) => [name, isSetting(row) ? row.default : defaultsOf(row)]);
+/** The given values, and the defaults of those that are not given. */
+export function valuesOf<T extends SettingGroup>(settings: T, given: object = {}): ValuesOf<T> {
+  const entries = Object.entries(settings).map(([name, row]) => {
+    const value: unknown = given[name as never];
+    if (!isSetting(row)) return [name, valuesOf(row, value as object | undefined)];
+    return [name, value === undefined ? row.default : value];
+  });
   return Object.fromEntries(entries) as ValuesOf<T>;
 }
 
@@ -66,75 +52,60 @@ export function optionsOf<T extends SettingGroup>(settings: T): OptionTable<Valu
   return Object.fromEntries(entries) as OptionTable<ValuesOf<T>>;
 }
 
-type Kind<V, S = EngineSetting<V>> = (standard: V, summary: string) => S;
+const nothing: OptionKind = { takes: 'null', fits: (value) => value === null };
 
-function kind<V>(accepts: OptionKind, form: SettingForm): Kind<V> {
-  return (standard, summary) => ({ default: standard, accepts, ofServer: { form, summary } });
+function setting<V>(standard: V, accepts: OptionKind, form: SettingForm): EngineSetting<V> {
+  return { default: standard, accepts, form };
 }
 
-/** Not a setting of servers. */
-export function notOfServer<V>(accepts: OptionKind, standard: V): EngineSetting<V> {
-  return { default: standard, accepts };
+/** A server accepts at least `least` milliseconds. */
+export function ms(standard: Milliseconds, least = 1, accepts = amount): DurationSetting {
+  return setting(standard, accepts, { type: 'duration', least });
 }
 
-export function duration(least: Milliseconds, accepts = amount): Kind<Milliseconds, DurationSetting> {
-  return kind(accepts, { type: 'duration', least });
+/** Durations in a list; each may be zero. */
+export function durations(standard: readonly Milliseconds[]): EngineSetting<readonly Milliseconds[]> {
+  return setting(standard, listOf(milliseconds), { type: 'durations' });
 }
 
-export function whole(least: number, most: number, accepts = amount): Kind<number> {
-  return kind(accepts, { type: 'number', least, most, whole: true });
+export function durationOrNull(standard: Milliseconds | null): EngineSetting<Milliseconds | null> {
+  return setting(standard, either(milliseconds, nothing), { type: 'durationOrNull' });
 }
 
-/** From one, in `createEngine`, too. */
-export const positive = (most: number): Kind<number> => whole(1, most, count);
-
-/** Numbers from zero with fractions. */
-const fraction = (most: number, accepts: OptionKind): Kind<number> =>
-  kind(accepts, { type: 'number', least: 0, most, whole: false });
-
-/** Strings that `pattern` matches; `createEngine` accepts what `accepts` does. */
-export function string(accepts: OptionKind, takes: string, pattern: RegExp): Kind<string> {
-  return kind(accepts, { type: 'string', takes, pattern });
+/** A server accepts whole numbers from `least` to `most`. */
+export function whole(standard: number, most = 1_000_000, least = 1, accepts = amount): EngineSetting<number> {
+  return setting(standard, accepts, { type: 'whole', least, most });
 }
 
-/** Not a setting of servers when there is no summary. */
-export function choice<const W extends readonly string[]>(
-  words: W,
-  standard: W[number],
-  summary?: string,
+/** A server accepts numbers from 0 to `most`. */
+export function fraction(standard: number, most = 100_000, accepts = amount): EngineSetting<number> {
+  return setting(standard, accepts, { type: 'fraction', most });
+}
+
+export function onOff(standard: boolean): EngineSetting<boolean> {
+  return setting(standard, flag, { type: 'flag' });
+}
+
+/** The first word is the default. */
+export function choice<const W extends readonly [string, ...string[]]>(
+  ...words: W
 ): EngineSetting<W[number]> & { readonly words: W } {
-  const form: SettingForm = { type: 'choice', words };
-  const ofServer = summary === undefined ? {} : { ofServer: { form, summary } };
-  return { default: standard, accepts: oneOf(...words), words, ...ofServer };
+  return { default: words[0], accepts: oneOf(...words), words, form: { type: 'choice', words } };
 }
 
-export const onOff = kind<boolean>(flag, { type: 'flag' });
-export const quantity = whole(1, 1_000_000);
-export const bytes = whole(0, 16_777_216);
-export const rate = fraction(100_000, amount);
-export const portion = fraction(1, share);
-/** A duration that may be zero. */
-export const wait = duration(0);
-export const span = duration(1);
+/** A server accepts the same strings, unless they are names or headers. */
+export function string(
+  standard: string,
+  accepts: OptionKind,
+  type: 'string' | 'name' | 'header' = 'string',
+): EngineSetting<string> {
+  return setting(standard, accepts, { type });
+}
 
-export const waits = kind<readonly Milliseconds[]>(listOf(milliseconds), {
-  type: 'list',
-  of: { type: 'duration', least: 0 },
-});
+export function headers(standard: readonly string[], accepts = headerName): EngineSetting<readonly string[]> {
+  return setting(standard, listOf(accepts), { type: 'headers' });
+}
 
-export const spanOrNone = kind<Milliseconds | null>(
-  { takes: 'a number of milliseconds, or null', fits: (value) => value === null || milliseconds.fits(value) },
-  { type: 'orNone', of: { type: 'duration', least: 1 } },
-);
-
-const headerForm: SettingForm = {
-  type: 'string',
-  takes: 'takes header names',
-  pattern: /^[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/i,
-  lowerCase: true,
-};
-export const header = kind<string>(headerName, headerForm);
-
-export function headers(accepts: OptionKind): Kind<readonly string[]> {
-  return kind(listOf(accepts), { type: 'list', of: headerForm });
+export function rules<R extends object>(table: OptionTable<R>): EngineSetting<readonly R[]> {
+  return { default: [], accepts: listOf(group(table)) };
 }

@@ -32,13 +32,12 @@ export {
   resealStoredSecrets,
   type StoredSecretsCheck,
 } from '../operations/store/index.js';
-export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
+export type { DurationSetting, EngineSetting, ValuesOf } from '../options/setting-kinds.js';
 export {
   defaultSettings,
   engineSettings,
   type Settings,
   type SettingsOverrides,
-  settingChoices,
   settingsFrom,
 } from '../settings.js';
 export type { RecordContents, StoreContents, TableContents } from '../storage/store-contents.js';

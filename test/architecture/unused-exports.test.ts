@@ -20,7 +20,6 @@ const namedInDeclarations = [
   'src/api/calls/system-calls.ts AgentHealth',
   'src/api/json-codecs.ts JsonMember',
   'src/api/node-documents.ts NodeListStub',
-  'src/options/setting-kinds.ts DurationSetting',
 ];
 
 /** `FILE NAME` of every export that a file declares or passes on. */

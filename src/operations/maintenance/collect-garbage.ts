@@ -2,12 +2,14 @@ import { errAsync, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { maintenanceCalls } from '../../api/calls/maintenance-calls.js';
 import type { StorageError } from '../../ports/storage.js';
-import { forcedThresholds } from '../../scheduler/collection/thresholds.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import type { Bindings } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { collect } from './collect.js';
 import { reconcileSummaries } from './reconcile-summaries.js';
+
+/** Everything that has ended is old enough. */
+const atOnce = { evaluation: 1, batchEvaluation: 1, failedRun: 1, job: 1, deployment: 1, node: 1 };
 
 /** Removes everything that has ended, however recently: jobs, evaluations with their allocations, deployments, nodes. */
 export function collectGarbage(
@@ -16,7 +18,7 @@ export function collectGarbage(
 ): ResultAsync<void, PermissionDenied | StorageError> {
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return new ResultAsync(collect(context, forcedThresholds)).map(() => undefined);
+  return new ResultAsync(collect(context, atOnce)).map(() => undefined);
 }
 
 /** The operations of the maintenance calls. */
