@@ -1,328 +1,312 @@
-import { usualValueBytes } from './functions/value-limits.js';
+import { leastValueBytes, mostValueBytes, usualValueBytes } from './functions/value-limits.js';
+import { policyLevels } from './jobs/admission/job-policy.js';
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import { credentialHeaders } from './notifications/delivery/redact.js';
 import type { RunNotificationRule } from './notifications/run-notification-rule.js';
 import { checkOptions } from './options/check-options.js';
+import {
+  amount,
+  count,
+  headerName,
+  mapOf,
+  oneOf,
+  optional,
+  passingTime,
+  share,
+  text,
+  textLike,
+  wholeFrom,
+} from './options/option-kinds.js';
+import {
+  choice,
+  durationOrNull,
+  durations,
+  fraction,
+  headers,
+  ms,
+  onOff,
+  optionsOf,
+  rules,
+  string,
+  type ValuesOf,
+  valuesOf,
+  whole,
+} from './options/setting-kinds.js';
 import type { PolicyRule } from './queries/policy-rule.js';
-import { type CollectionThresholds, defaultThresholds } from './scheduler/collection/thresholds.js';
-import { settingKinds } from './setting-kinds.js';
-import { day, hour, type Milliseconds, minute, second } from './shared/duration.js';
-import { isRecord } from './shared/values.js';
+import { day, hour, minute, second } from './shared/duration.js';
 
-/** Every default and limit of the engine, in one record. All values can be overridden in `createEngine`. */
-export interface Settings {
+/** A template of the pages of runs; empty for none. */
+const runUrl = textLike(
+  /^(?:|(?:\{origin\}\/|https?:\/\/)(?:[^\s{}]|\{(?:origin|namespace|job|run|id)\}){0,2000})$/,
+  "a URL such as 'https://ci.example.net/{job}/{run}', or '' for no links",
+);
+const firstWaits = [5 * second, 30 * second, 2 * minute, 10 * minute];
+
+/*
+ * A setting is one line: its kind, its default, and the range that a server accepts where it differs from that of the kind; `createEngine`
+ * accepts all amounts, or what the last argument says. The type `Settings`, the defaults, the check of overrides and, with the summaries in
+ * `adapters/cli/settings/engine-settings.ts`, the settings of a server are made from it.
+ */
+
+/** Every setting of the engine with its default, and the allowed values of those that are enumerated. `Settings` are their values. */
+export const engineSettings = {
   /** Blocking queries: reads that wait for a change. */
-  readonly queries: {
+  queries: {
     /** The wait of a blocking query without `wait`. */
-    readonly defaultWait: Milliseconds;
+    defaultWait: ms(5 * minute),
     /** The longest wait of a blocking query; a longer one is cut to it. */
-    readonly maximumWait: Milliseconds;
-  };
+    maximumWait: ms(5 * minute),
+  },
   /** The event stream of the job interface. */
-  readonly events: {
+  events: {
     /** Transactions whose events are kept for streams that begin at an earlier index; 0 disables the event stream. */
-    readonly kept: number;
-  };
+    kept: whole(1_000, 1_000_000, 0),
+  },
   /** Registrations and dispatches of jobs. */
-  readonly jobs: {
+  jobs: {
     /** Decoded bytes of a dispatch payload (job interface, Limits). */
-    readonly maximumDispatchPayloadBytes: number;
+    maximumDispatchPayloadBytes: whole(16_384, 16_777_216, 0),
     /** Untagged versions, and sources of submissions, kept per job (job interface, Limits). */
-    readonly trackedVersions: number;
+    trackedVersions: whole(6),
     /** Bytes of a submission's source, variables and flags together. */
-    readonly maximumSourceLength: number;
+    maximumSourceLength: whole(1_000_000, 16_777_216, 0),
     /** The largest sum of a job's counts. */
-    readonly maximumCount: number;
+    maximumCount: whole(50_000),
     /** The name of this installation's region. */
-    readonly region: string;
+    region: string('global', text, 'name'),
     /**
      * The page of a run, for links in notifications, such as `https://ci.example.net/{job}/{run}`. `{origin}` is
      * `notifications.publicOrigin`; `{namespace}`, `{job}`, and `{run}` or `{id}`, the ID of the run, are percent-encoded. Empty: no link.
      */
-    readonly runUrl: string;
+    runUrl: string('', runUrl),
     /** Requirements on jobs, as filter expressions, in addition to those that the host gives as functions. */
-    readonly policies: readonly PolicyRule[];
+    policies: rules<PolicyRule>({ name: text, level: oneOf(...policyLevels), refuse: text, message: optional(text) }),
     /** Resource limits for all jobs of a namespace together. They must be equal in all processes over one store. */
-    readonly quotas: readonly QuotaRule[];
-  };
+    quotas: rules<QuotaRule>({
+      namespace: text,
+      jobs: optional(amount),
+      cpu: optional(amount),
+      cores: optional(amount),
+      memoryMB: optional(amount),
+      dispatchesPerMinute: optional(amount),
+    }),
+  },
   /** Functions of the service. */
-  readonly functions: {
+  functions: {
     /** Runs of a function that have not ended; more are refused as `queue_full`. */
-    readonly maximumUnfinished: number;
+    maximumUnfinished: whole(1_000_000, 100_000_000, 1, count),
     /** Bytes of the JSON of an input, of a result and of the value of a step, each; 16 MiB at most. */
-    readonly maximumValueBytes: number;
-  };
+    maximumValueBytes: whole(
+      usualValueBytes,
+      mostValueBytes,
+      leastValueBytes,
+      wholeFrom(leastValueBytes, mostValueBytes),
+    ),
+  },
   /** Evaluations and nodes. */
-  readonly scheduling: {
+  scheduling: {
     /** Attempts at one evaluation before it is marked failed. Store failures do not count. */
-    readonly evaluationAttempts: number;
+    evaluationAttempts: whole(3, 1000),
     /**
      * Evaluations of jobs with up to this many allocations are decided within their write. Larger ones are decided before it,
      * in several turns of the event loop.
      */
-    readonly decidedAtOnce: number;
+    decidedAtOnce: whole(50, 1_000_000, 0),
     /** Allocations per write of a plan that was decided in several turns. */
-    readonly writtenAtOnce: number;
+    writtenAtOnce: whole(16),
     /** A node without a heartbeat for this long is marked down. */
-    readonly heartbeatTtl: Milliseconds;
-  };
+    heartbeatTtl: ms(30 * second, 1000),
+  },
   /** Garbage collection: how long ended records are kept, and how often they are removed. */
-  readonly collection: CollectionThresholds & {
+  collection: {
+    /** Evaluations that have ended, with their allocations. */
+    evaluation: ms(hour),
+    /** Evaluations of batch jobs, whose allocations record completed work. */
+    batchEvaluation: ms(day),
+    /** Allocations that failed, timed out or were lost, with their job and evaluation, if this is longer: users need their logs. */
+    failedRun: ms(day),
+    /** Jobs that are dead. */
+    job: ms(4 * hour),
+    /** Deployments that are over. */
+    deployment: ms(hour),
+    /** Nodes that are down and whose allocations have ended. */
+    node: ms(day),
     /** The least time from one collection to the next. */
-    readonly interval: Milliseconds;
-  };
+    interval: ms(5 * minute, 1000),
+  },
   /** Configurations, events and deliveries. */
-  readonly notifications: {
+  notifications: {
     /** Configurations per workspace (notification interface, Limits). */
-    readonly maximumPerWorkspace: number;
+    maximumPerWorkspace: whole(20),
     /** The page size of lists when the request gives none. */
-    readonly defaultPageSize: number;
+    defaultPageSize: whole(20, 1000, 1, count),
     /** The largest page size of lists. */
-    readonly maximumPageSize: number;
+    maximumPageSize: whole(100, 1000, 1, count),
     /** Timeouts of the verification request that is sent before a configuration is enabled. */
-    readonly verification: {
+    verification: {
       /** Time until the connection, with TLS, is established. */
-      readonly connectTimeout: Milliseconds;
+      connectTimeout: ms(5 * second),
       /** Time of the whole request, with its response. */
-      readonly totalTimeout: Milliseconds;
-    };
+      totalTimeout: ms(10 * second),
+    },
     /** How notifications are sent and retried. */
-    readonly delivery: {
+    delivery: {
       /** Time until an attempt's connection, with TLS, is established. */
-      readonly connectTimeout: Milliseconds;
+      connectTimeout: ms(5 * second),
       /** Time of one whole attempt, with its response. */
-      readonly totalTimeout: Milliseconds;
+      totalTimeout: ms(15 * second),
       /**
        * An engine's lease on the deliveries that it attempts; it renews at half time. After a crash
        * another engine takes over when the lease has expired. Attempts may take longer.
        */
-      readonly lease: Milliseconds;
+      lease: ms(6 * second, 1000, passingTime(1)),
       /** The most deliveries of one configuration that one write cancels or ends by their age. */
-      readonly window: number;
+      window: whole(256, 100_000, 1, count),
       /**
        * Least time between two writes of outcomes, so that many are stored together. When a process is killed, deliveries that
        * ended since the last write are sent again.
        */
-      readonly recordWithin: Milliseconds;
+      recordWithin: ms(200, 0, passingTime(0)),
       /** This many waiting outcomes are stored without waiting longer. */
-      readonly recordBatch: number;
+      recordBatch: whole(128, 10_000),
       /** A delivery of this age ends, whatever delayed it. Longer waits of the schedule are cut. */
-      readonly maximumAge: Milliseconds;
+      maximumAge: ms(day),
       /** How long an engine remembers that a configuration has nothing due, before its queue is written as idle. */
-      readonly linger: Milliseconds;
+      linger: ms(10 * second, 0),
+      // With zero nothing would be sent, and the delivery loop would spin.
       /** The most concurrent attempts. */
-      readonly concurrency: number;
+      concurrency: whole(256, 10_000, 1, count),
       /** The most concurrent attempts of one configuration: it begins with four and grows up to this while its destination answers. */
-      readonly concurrencyPerDestination: number;
+      concurrencyPerDestination: whole(32, 1000),
       /** The most concurrent attempts at one origin (scheme, host and port), beyond four for each configuration. */
-      readonly concurrencyPerOrigin: number;
-      /** Waits before the second, third, … attempt; the attempt after the last wait is the last one. */
-      readonly retry: {
+      concurrencyPerOrigin: whole(128, 10_000),
+      /** Waits before the second, third, … attempt, in milliseconds; the attempt after the last wait is the last one. */
+      retry: {
+        // Dense enough that after an outage of some hours the next attempt is at most two hours away.
         /** Webhooks. */
-        readonly generic: readonly Milliseconds[];
+        generic: durations([...firstWaits, 30 * minute, hour, 2 * hour, 2 * hour, 5 * hour, 10 * hour]),
         /** Both chat services. */
-        readonly chat: readonly Milliseconds[];
+        chat: durations([...firstWaits, hour]),
         /** E-mail. */
-        readonly email: readonly Milliseconds[];
-      };
+        email: durations([...firstWaits, hour]),
+      },
       /** Random variation of a wait, from 0 to 1; `0.2` is ±20 %. */
-      readonly jitter: number;
+      jitter: fraction(0.2, 1, share),
       /** The longest wait that a destination can request with `Retry-After`; a longer one is cut to it. */
-      readonly maximumRetryAfter: Milliseconds;
+      maximumRetryAfter: ms(hour, 0),
       /**
        * Attempts per second of one configuration, or at one chat URL; waiting does not use up attempts. `0` means
        * unlimited.
        */
-      readonly rate: {
+      rate: {
         /** Webhooks. */
-        readonly generic: number;
+        generic: fraction(0),
         /** The first chat service (Slack). */
-        readonly chatA: number;
+        chatA: fraction(1),
         /** The second chat service (Microsoft Teams). */
-        readonly chatB: number;
+        chatB: fraction(2),
         /** E-mail. */
-        readonly email: number;
-      };
+        email: fraction(0),
+      },
       /** `configuration_and_run` delivers one run's notifications in order, per configuration. */
-      readonly ordering: 'configuration_and_run' | 'none';
+      ordering: choice('configuration_and_run', 'none'),
       /** The circuit breaker of each configuration; it pauses a failing destination. */
-      readonly breaker: {
+      breaker: {
         /** Consecutive failures that open it. */
-        readonly failures: number;
+        failures: whole(5),
         /** How long it first stays open before one trial attempt; each failed trial doubles the pause. */
-        readonly pause: Milliseconds;
+        pause: ms(30 * second),
         /** The longest pause. */
-        readonly maximumPause: Milliseconds;
-      };
+        maximumPause: ms(10 * minute),
+      },
       /** A destination failing for this long is reported as `signalbox.destination.failing`. */
-      readonly alertAfter: Milliseconds;
+      alertAfter: ms(15 * minute),
       /** Disables a configuration after this long without a success; null (the default) never does. */
-      readonly autoDisableAfter: Milliseconds | null;
+      autoDisableAfter: durationOrNull(null),
       /** Bytes kept of each response of a destination. */
-      readonly maximumResponseBytes: number;
-    };
+      maximumResponseBytes: whole(16_384, 1_048_576, 0),
+    },
     /**
      * Slows down senders: an event's acknowledgement is delayed while more than `from` deliveries wait for their first attempt in a
      * queue that it enters. The delay grows linearly and reaches `maximumWait` at `from` + `span`.
      */
-    readonly pressure: {
+    pressure: {
       /** Waiting deliveries of a queue from which acknowledgements are delayed. */
-      readonly from: number;
+      from: whole(256),
       /** Waiting deliveries beyond `from` at which the delay reaches `maximumWait`. */
-      readonly span: number;
+      span: whole(2560),
       /** The longest delay of an acknowledgement. */
-      readonly maximumWait: Milliseconds;
-    };
+      maximumWait: ms(500, 0),
+    },
     /**
      * How long records of the delivery log are kept. They are removed at most an hour later, or a quarter of the shortest of these times, and
      * not within ten seconds.
      */
-    readonly retention: {
+    retention: {
       /** Successful deliveries, counted from their end. */
-      readonly delivered: Milliseconds;
+      delivered: ms(30 * day),
       /** Deliveries that ended otherwise, counted from their end. */
-      readonly dead: Milliseconds;
+      dead: ms(30 * day),
       /** Idempotency keys of events; after this time a key can be used for another event. */
-      readonly idempotency: Milliseconds;
-    };
+      idempotency: ms(day),
+    },
     /** The most deliveries that one bulk recovery re-sends. */
-    readonly maximumRecover: number;
+    maximumRecover: whole(10_000),
     /** How requests to destinations are identified and signed. */
-    readonly signature: {
+    signature: {
       /** Header names of the HMAC-SHA512 signature. */
-      readonly headers: readonly string[];
+      headers: headers(['x-svc-notification-signature']),
       /** The header with the ID of the message, the same in every repetition. */
-      readonly idHeader: string;
+      idHeader: string('x-svc-notification-id', headerName, 'header'),
       /** The header with the time at which the event was accepted, the same in every repetition. */
-      readonly timestampHeader: string;
+      timestampHeader: string('x-svc-notification-timestamp', headerName, 'header'),
       /** Also send `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
-      readonly standardWebhooks: boolean;
+      standardWebhooks: onOff(false),
       /** How long a replaced secret still signs in `webhook-signature`; 0 ends it at once. */
-      readonly rotationGrace: Milliseconds;
-    };
+      rotationGrace: ms(0, 0),
+    },
     /**
      * Headers of answers that are stored as `[redacted]`, lower case: credentials that a destination sets are its own affair.
      * An empty list stores everything as it came.
      */
-    readonly redactedHeaders: readonly string[];
+    redactedHeaders: headers(credentialHeaders, text),
     /** Whether messages of events that belong to a trace carry the header `traceparent`. */
-    readonly traceparent: boolean;
+    traceparent: onOff(true),
     /** When an update of an enabled configuration sends a verification request: only if url or token change, or always. */
-    readonly verifyOnUpdate: 'relevant' | 'always';
+    verifyOnUpdate: choice('relevant', 'always'),
     /** Whether an update without users keeps the configuration's users or removes them. */
-    readonly omittedUsersOnUpdate: 'keep' | 'clear';
+    omittedUsersOnUpdate: choice('keep', 'clear'),
     /** Public origin of the service, for links in messages and payloads, without a trailing slash. */
-    readonly publicOrigin: string;
+    publicOrigin: string(
+      'http://localhost',
+      textLike(/^https?:\/\/[^\s/]/, "an origin such as 'https://jobs.example.net'"),
+    ),
     /** Path under which the notification interface is mounted, for `links.self` and payload URLs; `` or `/api/v2`. */
-    readonly basePath: string;
+    basePath: string('', textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash")),
     /** How messages name settings that the operator can change. */
-    readonly hints: {
+    hints: {
       /** Why e-mail cannot be sent when there is no mailer, and what to do. */
-      readonly mailer: string;
-    };
+      mailer: string('the engine has no mailer; give createEngine one, for example smtpMailer', text),
+    },
     /** `neutral` uses the interface's own forms; `upstream` those of the clients that exist for this interface. */
-    readonly names: 'neutral' | 'upstream';
-  };
+    names: choice('neutral', 'upstream'),
+  },
   /** Which jobs report their runs to which workspace; the first matching rule decides. */
-  readonly runNotifications: readonly RunNotificationRule[];
-}
+  runNotifications: rules<RunNotificationRule>({
+    workspace: text,
+    namespace: optional(text),
+    job: optional(text),
+    meta: optional(mapOf(text)),
+  }),
+} as const;
+
+/** Every default and limit of the engine, in one record; durations are in milliseconds. All values can be overridden in `createEngine`. */
+export interface Settings extends ValuesOf<typeof engineSettings> {}
 
 /** The settings of an engine without overrides; `Settings` describes each. */
-export const defaultSettings: Settings = {
-  queries: { defaultWait: 5 * minute, maximumWait: 5 * minute },
-  events: { kept: 1_000 },
-  jobs: {
-    maximumDispatchPayloadBytes: 16_384,
-    trackedVersions: 6,
-    maximumSourceLength: 1_000_000,
-    maximumCount: 50_000,
-    region: 'global',
-    runUrl: '',
-    policies: [],
-    quotas: [],
-  },
-  functions: { maximumUnfinished: 1_000_000, maximumValueBytes: usualValueBytes },
-  scheduling: { evaluationAttempts: 3, decidedAtOnce: 50, writtenAtOnce: 16, heartbeatTtl: 30 * second },
-  collection: { ...defaultThresholds, interval: 5 * minute },
-  notifications: {
-    maximumPerWorkspace: 20,
-    defaultPageSize: 20,
-    maximumPageSize: 100,
-    verification: { connectTimeout: 5 * second, totalTimeout: 10 * second },
-    delivery: {
-      connectTimeout: 5 * second,
-      totalTimeout: 15 * second,
-      lease: 6 * second,
-      window: 256,
-      recordWithin: 200,
-      recordBatch: 128,
-      maximumAge: day,
-      linger: 10 * second,
-      concurrency: 256,
-      concurrencyPerDestination: 32,
-      concurrencyPerOrigin: 128,
-      retry: {
-        // Dense enough that after an outage of some hours the next attempt is at most two hours away.
-        generic: [
-          5 * second,
-          30 * second,
-          2 * minute,
-          10 * minute,
-          30 * minute,
-          hour,
-          2 * hour,
-          2 * hour,
-          5 * hour,
-          10 * hour,
-        ],
-        chat: [5 * second, 30 * second, 2 * minute, 10 * minute, hour],
-        email: [5 * second, 30 * second, 2 * minute, 10 * minute, hour],
-      },
-      jitter: 0.2,
-      maximumRetryAfter: hour,
-      rate: { generic: 0, chatA: 1, chatB: 2, email: 0 },
-      ordering: 'configuration_and_run',
-      breaker: { failures: 5, pause: 30 * second, maximumPause: 10 * minute },
-      alertAfter: 15 * minute,
-      autoDisableAfter: null,
-      maximumResponseBytes: 16_384,
-    },
-    pressure: { from: 256, span: 2560, maximumWait: 500 },
-    retention: { delivered: 30 * day, dead: 30 * day, idempotency: day },
-    maximumRecover: 10_000,
-    signature: {
-      headers: ['x-svc-notification-signature'],
-      idHeader: 'x-svc-notification-id',
-      timestampHeader: 'x-svc-notification-timestamp',
-      standardWebhooks: false,
-      rotationGrace: 0,
-    },
-    redactedHeaders: credentialHeaders,
-    traceparent: true,
-    verifyOnUpdate: 'relevant',
-    omittedUsersOnUpdate: 'keep',
-    publicOrigin: 'http://localhost',
-    basePath: '',
-    hints: { mailer: 'the engine has no mailer; give createEngine one, for example smtpMailer' },
-    names: 'neutral',
-  },
-  runNotifications: [],
-};
+export const defaultSettings: Settings = valuesOf(engineSettings);
 
-/** The allowed values of enumerated settings, by setting path. */
-export const settingChoices = {
-  'notifications.delivery.ordering': ['configuration_and_run', 'none'],
-  'notifications.verifyOnUpdate': ['relevant', 'always'],
-  'notifications.omittedUsersOnUpdate': ['keep', 'clear'],
-  'notifications.names': ['neutral', 'upstream'],
-} as const satisfies {
-  readonly 'notifications.delivery.ordering': readonly Settings['notifications']['delivery']['ordering'][];
-  readonly 'notifications.verifyOnUpdate': readonly Settings['notifications']['verifyOnUpdate'][];
-  readonly 'notifications.omittedUsersOnUpdate': readonly Settings['notifications']['omittedUsersOnUpdate'][];
-  readonly 'notifications.names': readonly Settings['notifications']['names'][];
-};
-
-const settingsTable = settingKinds<Settings>(defaultSettings, settingChoices);
+const options = optionsOf(engineSettings);
 
 /** The settings, or one of their parts (`T`), partial at every depth; lists are replaced whole. */
 export type SettingsOverrides<T = Settings> = T extends readonly unknown[]
@@ -333,16 +317,6 @@ export type SettingsOverrides<T = Settings> = T extends readonly unknown[]
 
 /** The defaults with the overrides applied. Throws a TypeError for unknown names and mistyped values. */
 export function settingsFrom(overrides: SettingsOverrides): Settings {
-  checkOptions<SettingsOverrides>('settings', overrides, settingsTable);
-  return overlay(defaultSettings, overrides) as Settings;
-}
-
-function overlay(base: object, overrides: object): object {
-  const merged: Record<string, unknown> = { ...base };
-  for (const [name, value] of Object.entries(overrides)) {
-    if (value === undefined) continue;
-    const present = merged[name];
-    merged[name] = isRecord(present) && isRecord(value) ? overlay(present, value) : value;
-  }
-  return merged;
+  checkOptions<SettingsOverrides>('settings', overrides, options);
+  return valuesOf(engineSettings, overrides);
 }

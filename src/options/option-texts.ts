@@ -4,6 +4,3 @@
  */
 export { parseDuration } from '../hcl/decode/duration.js';
 export { suggestName } from '../hcl/diagnostics/suggest.js';
-
-/** A template of the pages of runs; empty for none. */
-export const runUrlForm = /^(?:|(?:\{origin\}\/|https?:\/\/)(?:[^\s{}]|\{(?:origin|namespace|job|run|id)\}){0,2000})$/;

@@ -27,7 +27,7 @@ export { type ExportSink, exportStore } from '../operations/store/export/export-
 export type { InvalidExport } from '../operations/store/export/read-store-export.js';
 export { readStoreExport } from '../operations/store/export/read-store-export.js';
 export type { StoredSecretsCheck } from '../operations/store/secrets/check-stored-secrets.js';
-export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
-export { defaultSettings, type Settings, type SettingsOverrides, settingChoices, settingsFrom } from '../settings.js';
+export type { DurationSetting, EngineSetting, ValuesOf } from '../options/setting-kinds.js';
+export { defaultSettings, engineSettings, type Settings, type SettingsOverrides, settingsFrom } from '../settings.js';
 export type { RecordContents, StoreContents, TableContents } from '../storage/store-contents.js';
 export type { EngineTransaction, TransactionClient, TransactionOutcome } from '../transaction.js';

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import { settingChoices } from '../../../src/index.js';
+import { engineSettings } from '../../../src/index.js';
 import { hostVolumeFrom } from '../host-volumes.js';
 import { listenParts } from '../listen-parts.js';
 import { durationKind, fileKind, flagKind, listKind, numberKind, oneOf, textKind } from './kind.js';
@@ -74,7 +74,7 @@ export const processSettings: readonly Setting[] = [
   {
     key: 'names',
     flag: 'names',
-    kind: oneOf(...settingChoices['notifications.names']),
+    kind: oneOf(...engineSettings.notifications.names.words),
     default: 'neutral',
     summary: 'names of headers and values in notifications; upstream: those of Nomad and HCP Terraform',
   },

@@ -1,10 +1,12 @@
 import { errAsync, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
-import { forcedThresholds } from '../../scheduler/collection/thresholds.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { collect } from './collect.js';
+
+/** Everything that has ended is old enough. */
+const atOnce = { evaluation: 1, batchEvaluation: 1, failedRun: 1, job: 1, deployment: 1, node: 1 };
 
 /** Removes everything that has ended, however recently: jobs, evaluations with their allocations, deployments, nodes. */
 export function collectGarbage(
@@ -13,5 +15,5 @@ export function collectGarbage(
 ): ResultAsync<void, PermissionDenied | StorageError> {
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return new ResultAsync(collect(context, forcedThresholds)).map(() => undefined);
+  return new ResultAsync(collect(context, atOnce)).map(() => undefined);
 }

@@ -12,11 +12,11 @@ import {
   isCollectableDeployment,
   isCollectableNode,
 } from '../../scheduler/collection/collectable-records.js';
-import type { CollectionThresholds } from '../../scheduler/collection/thresholds.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations, isTerminalEvaluation } from '../../scheduler/evaluation.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import { isOutOfReach } from '../../scheduler/node-silence.js';
+import type { Settings } from '../../settings.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
@@ -28,6 +28,9 @@ import { pagesOf } from '../records/pages.js';
 import { removeNode } from '../records/scheduling/remove-node.js';
 import type { Transaction } from '../write-transaction.js';
 import { hasTag, isLargeEvaluation, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
+
+/** How long records are kept after their last change, in milliseconds. */
+type CollectionThresholds = Omit<Settings['collection'], 'interval'>;
 
 /** How records of one kind are collected. */
 interface Collection<R> {
