@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Tests of rules and operations leave nothing behind: the files of one worker share their modules, which halves the run. */
@@ -9,16 +10,30 @@ const shared = [
     'channels',
     'events',
     'filter',
+    'functions',
+    'golden',
     'hcl',
     'jobs',
     'json-schema',
+    'metrics',
     'notifications',
     'operations',
   ],
-  ...['options', 'properties', 'queries', 'queue', 'replay', 'scheduler', 'shared', 'templates', 'versions', 'client'],
-  ...['cli', 'http-server', 'memory', 'node', 'opentelemetry', 'prometheus', 'runner', 'smtp', 'undici'].map(
-    (adapter) => `adapters/${adapter}`,
-  ),
+  ...['options', 'properties', 'queries', 'queue', 'replay', 'scheduler', 'services', 'shared', 'templates'],
+  ...['variables', 'versions', 'client'],
+  ...[
+    'cli',
+    'functions',
+    'http-server',
+    'memory',
+    'node',
+    'opentelemetry',
+    'prometheus',
+    'runner',
+    'smtp',
+    'testing',
+    'undici',
+  ].map((adapter) => `adapters/${adapter}`),
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Virtual time that waits for a real disk is disturbed by what other tests of the worker have left running. */
@@ -36,6 +51,9 @@ const packaged = [
   ...['test/architecture/dropped-results.test.ts', 'test/architecture/unused-exports.test.ts'],
   'test/adapters/http-server/generated-client.test.ts',
 ];
+
+/** Compilers, and faults at full load, leave nothing to another worker. */
+const busy = { maxWorkers: '100%', sequence: { groupOrder: 1 } };
 
 /** They share a server. */
 const postgres = 'test/adapters/postgres/**/*.test.ts';
@@ -56,7 +74,8 @@ export default defineConfig({
     // Campaigns and the other versions of Node read what `npm test` has compiled.
     experimental: { fsModuleCache: true },
     pool: 'forks',
-    maxWorkers: '100%',
+    // Many tests wait for processes and sockets: with one worker more than processors, none of these idles.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       { extends: true, test: { name: 'rules', include: shared, exclude: [...alone, ...packaged], isolate: false } },
       { extends: true, test: { name: 'alone', include: alone } },
@@ -69,8 +88,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'postgres', include: [postgres], globalSetup: server } },
-      { extends: true, test: { name: 'package', include: packaged, globalSetup: server } },
-      { extends: true, test: { name: 'campaigns', include: campaigns } },
+      { extends: true, test: { name: 'package', include: packaged, globalSetup: server, ...busy } },
+      { extends: true, test: { name: 'campaigns', include: campaigns, ...busy } },
     ],
   },
 });

@@ -3,7 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
-import { expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endAll, start } from '../adapters/cli/cli-process.js';
 
 /** The modules in each built file, as the build notes them. */
 const contents = JSON.parse(readFileSync('tmp/contents.json', 'utf8')) as Readonly<Record<string, readonly string[]>>;
@@ -130,4 +131,18 @@ it('the command line begins without the engine and the configuration language', 
   const kilobytes = kilobytesOf(loaded);
   console.log(`the command line loads ${kilobytes.toFixed(0)} KB at its start`);
   expect(kilobytes).toBeLessThan(400);
+});
+
+describe('npm start', () => {
+  afterEach(endAll);
+
+  it('passes the signal of a supervisor on to the server', async () => {
+    const options = ['--listen', '127.0.0.1:0', '--store', 'memory', '--no-runner'];
+    const child = start('npm', ['start', '--', ...options]);
+    const origin = await child.origin();
+    expect((await fetch(`${origin}/health`)).status).toBe(200);
+    child.process.kill('SIGTERM');
+    await child.ended;
+    await expect(fetch(`${origin}/health`)).rejects.toThrow();
+  });
 });

@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { furtherRoutes, routeTable } from '../../../adapters/http-server/calls/route-table.js';
-import { createHttpHandler, nodeListener, requestFrom, upgradeListener } from '../../../adapters/http-server/index.js';
+import {
+  createHttpHandler,
+  type HttpHandler,
+  nodeListener,
+  requestFrom,
+  upgradeListener,
+} from '../../../adapters/http-server/index.js';
 import type { CallAccess } from '../../../src/access/call-access.js';
 import { namespaceCapabilities } from '../../../src/access/capability.js';
 import { areas } from '../../../src/access/policy/policy.js';
@@ -192,9 +198,14 @@ function expectationOf(route: Route): Expectation | undefined {
   return emptyWithoutRight[name] ?? refused;
 }
 
+type Names = 'neutral' | 'upstream';
+
 let engine: Engine;
+let handlers: Readonly<Record<Names, HttpHandler>>;
 beforeAll(async () => {
   engine = await filledEngine();
+  const handler = (names: Names) => createHttpHandler(engine, { access: 'token', names });
+  handlers = { neutral: handler('neutral'), upstream: handler('upstream') };
   (
     await putToken(engine, hostPrincipal, {
       secret: 'foreign',
@@ -229,13 +240,12 @@ const secrets = new Map<string, string>();
 
 const indexOf = async (): Promise<number> => (await engine.storage.read((view) => view.index))._unsafeUnwrap();
 
-async function ask(route: Route, secret: string | undefined, names: 'neutral' | 'upstream'): Promise<Answer> {
-  const handler = createHttpHandler(engine, { access: 'token', names });
+async function ask(route: Route, secret: string | undefined, names: Names): Promise<Answer> {
   const body = bodyFor(route);
   const headers: Record<string, string> = secret === undefined ? {} : { 'x-svc-token': secret };
   const before = await indexOf();
   const request = { method: route.methods[0], target: targetFor(route), headers };
-  const response = await handler(requestFrom({ ...request, ...(body === undefined ? {} : { body }) }));
+  const response = await handlers[names](requestFrom({ ...request, ...(body === undefined ? {} : { body }) }));
   const isWhole = typeof response.body === 'string' || response.body instanceof Uint8Array;
   const text = isWhole ? String(response.body) : '';
   return { status: response.status, text, changed: (await indexOf()) !== before };

@@ -15,9 +15,18 @@ import { jobBlock } from '../../../src/jobs/document/fields/job-fields.js';
 import { type Job, jobTypes } from '../../../src/jobs/document/job.js';
 import { jobInputs } from '../../support/job-inputs.js';
 
+const submitted = new WeakMap<object, Job>();
+
+/** The job as it is submitted. An input is decoded once. */
+function submittedJob(input: object): Job {
+  const job = submitted.get(input) ?? canonicaliseJob(decodeJob({ ...input, ID: 'web' })._unsafeUnwrap());
+  submitted.set(input, job);
+  return job;
+}
+
 /** The job as a registration stores it, over `current` if there is one; undefined when that makes no version. */
 function registered(input: object, current?: Job): Job | undefined {
-  const job = canonicaliseJob(decodeJob({ ...input, ID: 'web' })._unsafeUnwrap());
+  const job = submittedJob(input);
   const request = { job, version: null, policyId: () => 'policy' };
   const decided = registrationOf(current, request, current === undefined ? 7 : 8, 0);
   return decided.type === 'unchanged' ? undefined : decided.job;

@@ -25,10 +25,14 @@ async function counts(cluster: FakeCluster): Promise<Record<string, number>> {
   };
 }
 
+/** Agents look as seldom as nodes allow that stay up: these tests last for days. */
+const every = 10 * second;
+
 /** A batch job that has run, a service that runs, and a service that was stopped. */
 async function lived(): Promise<FakeCluster> {
   const cluster = fakeCluster({
     behaviour: ({ JobType }) => (JobType === 'batch' ? { ends: 'complete', after: second } : {}),
+    every,
   });
   await cluster.addNode('n1');
   for (const job of [batchJob('sums'), serviceJob('web'), serviceJob('old')]) {
@@ -96,7 +100,7 @@ describe('collection', () => {
 
   it('looks every five minutes at most, however short records are kept', async () => {
     const collection = { evaluation: 1, batchEvaluation: 1, job: 1, deployment: 1, node: 1 };
-    await using cluster = fakeCluster({ behaviour: () => ({ ends: 'complete' }), settings: { collection } });
+    await using cluster = fakeCluster({ behaviour: () => ({ ends: 'complete' }), settings: { collection }, every });
     const kept = async (): Promise<string[]> => (await cluster.rows(jobs)).map(({ ID }) => ID);
     const run = async (name: string): Promise<void> => {
       (await registerJob(cluster.engine, hostPrincipal, { job: batchJob(name) }))._unsafeUnwrap();
@@ -115,7 +119,7 @@ describe('collection', () => {
   });
 
   it('takes nodes that have been down for a day', async () => {
-    await using cluster = fakeCluster();
+    await using cluster = fakeCluster({ every });
     await cluster.addNode('n1');
     cluster.silence('n1');
     await cluster.clock.advance(23 * hour);
@@ -125,7 +129,7 @@ describe('collection', () => {
   });
 
   it('is for management only', async () => {
-    await using cluster = fakeCluster();
+    await using cluster = fakeCluster({ every });
     const stranger = { ...hostPrincipal, management: false };
     expect((await collectGarbage(cluster.engine, stranger))._unsafeUnwrapErr().type).toBe('permission_denied');
   });
@@ -142,6 +146,7 @@ describe('collection of what has many allocations', () => {
   async function livedWide(): Promise<FakeCluster> {
     const cluster = fakeCluster({
       behaviour: ({ JobType }) => (JobType === 'batch' ? { ends: 'complete', after: second } : {}),
+      every,
     });
     for (let at = 0; at < 30; at += 1) await cluster.addNode(`n${at}`);
     for (const job of [batchJob('sums'), serviceJob('web'), serviceJob('old')]) {

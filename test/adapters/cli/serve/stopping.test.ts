@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Child, endAll, signalbox, start } from '../cli-process.js';
+import { type Child, endAll, signalbox } from '../cli-process.js';
 
 /*
  * How a server ends: real processes, real signals. Readers wait for minutes and a receiver may take minutes to answer, so a
@@ -206,15 +206,3 @@ function refuses(port: number): Promise<boolean> {
       });
   });
 }
-
-describe('npm start', () => {
-  it('passes the signal of a supervisor on to the server', async () => {
-    const options = ['--listen', '127.0.0.1:0', '--store', 'memory', '--no-runner'];
-    const child = start('npm', ['start', '--', ...options]);
-    const origin = await child.origin();
-    expect((await fetch(`${origin}/health`)).status).toBe(200);
-    child.process.kill('SIGTERM');
-    await child.ended;
-    await expect(fetch(`${origin}/health`)).rejects.toThrow();
-  });
-});
