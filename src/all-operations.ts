@@ -6,28 +6,25 @@
 
 import { okAsync, ResultAsync } from 'neverthrow';
 import type { Api } from './api/index.js';
-import { putPolicy } from './operations/access/put-policy.js';
-import { putRole } from './operations/access/put-role.js';
-import { listOwnPolicies, listPolicies, readPolicy } from './operations/access/read-policies.js';
-import { listRoles, readRole } from './operations/access/read-roles.js';
-import { removePolicy } from './operations/access/remove-policy.js';
-import { removeRole } from './operations/access/remove-role.js';
+import { listOwnPolicies, listPolicies, putPolicy, readPolicy, removePolicy } from './operations/access/policies.js';
+import { listRoles, putRole, readRole, removeRole } from './operations/access/roles.js';
 import { bootstrapFirstToken } from './operations/access/tokens/bootstrap-management-token.js';
 import { listTokenStubs } from './operations/access/tokens/list-token-stubs.js';
 import { createOneTimeToken, exchangeOneTimeToken } from './operations/access/tokens/one-time-token.js';
 import { readOwnToken, readToken } from './operations/access/tokens/read-token.js';
-import { removeToken } from './operations/access/tokens/remove-token.js';
-import { saveToken } from './operations/access/tokens/save-token.js';
+import { removeToken, saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
-import { listJobActions } from './operations/allocations/list-job-actions.js';
 import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
+import { listJobActions } from './operations/allocations/run-in-allocation.js';
 import {
+  collectAllocation,
+  collectOnNodes,
   readAllocationChecks,
   readAllocationStats,
+  readHostUsage,
   restartAllocation,
   signalAllocation,
 } from './operations/allocations/steer-allocation.js';
-import { collectAllocation, collectOnNodes, readHostUsage } from './operations/allocations/steer-node.js';
 import { stopAllocation } from './operations/allocations/stop-allocation.js';
 import {
   execOverSocket,
@@ -66,6 +63,7 @@ import {
 import { deleteEvaluations } from './operations/jobs/delete-evaluations.js';
 import { dispatchJob } from './operations/jobs/dispatch-job.js';
 import { evaluateJob } from './operations/jobs/evaluate-job.js';
+import { revertJob, setJobStability, tagJobVersion, untagJobVersion } from './operations/jobs/job-versions.js';
 import { listJobStatuses, listNamedJobStatuses } from './operations/jobs/reading/list-job-statuses.js';
 import { listJobs, listPoolJobs } from './operations/jobs/reading/list-jobs.js';
 import {
@@ -94,20 +92,14 @@ import { parseJobSource } from './operations/jobs/registration/parse-job-source.
 import { planJob } from './operations/jobs/registration/plan-job.js';
 import { registerJob } from './operations/jobs/registration/register-job.js';
 import { validateSubmittedJob } from './operations/jobs/registration/validate-submitted-job.js';
-import { revertJob } from './operations/jobs/revert-job.js';
 import { scaleJob } from './operations/jobs/scale-job.js';
-import { setJobStability } from './operations/jobs/set-job-stability.js';
 import { stopJob } from './operations/jobs/stop-job.js';
-import { tagJobVersion, untagJobVersion } from './operations/jobs/tag-job-version.js';
-import { collectGarbage } from './operations/maintenance/collect-garbage.js';
-import { collectionLoop } from './operations/maintenance/collection-loop.js';
+import { collectGarbage, collectionLoop } from './operations/maintenance/collection-loop.js';
 import { reconcileSummaries } from './operations/maintenance/reconcile-summaries.js';
-import { putNamespace } from './operations/namespaces/put-namespace.js';
-import { listNamespaces, readNamespace } from './operations/namespaces/read-namespaces.js';
-import { removeNamespace } from './operations/namespaces/remove-namespace.js';
+import { listNamespaces, putNamespace, readNamespace, removeNamespace } from './operations/namespaces/namespaces.js';
 import { commandRelayLoop } from './operations/node-commands/command-relay-loop.js';
+import { drainNode, setNodeEligibility } from './operations/nodes/drain-and-eligibility.js';
 import { drainLoop } from './operations/nodes/drain-loop.js';
-import { drainNode } from './operations/nodes/drain-node.js';
 import { evaluateNode } from './operations/nodes/evaluate-node.js';
 import { applyNodeMetadata, readNodeMetadata } from './operations/nodes/node-metadata.js';
 import {
@@ -120,7 +112,6 @@ import {
 import { purgeNode } from './operations/nodes/purge-node.js';
 import { listNodeAllocations } from './operations/nodes/read-node-allocations.js';
 import { readSchedulerConfiguration, setSchedulerConfiguration } from './operations/nodes/scheduler-configuration.js';
-import { setNodeEligibility } from './operations/nodes/set-node-eligibility.js';
 import { createNotificationConfiguration } from './operations/notifications/configurations/create-notification-configuration.js';
 import { deleteNotificationConfiguration } from './operations/notifications/configurations/delete-notification-configuration.js';
 import {
@@ -149,12 +140,13 @@ import {
 import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
 import { explainEvent, sendNotificationEvent } from './operations/notifications/events/send-notification-event.js';
 import { listDeliveries, showDelivery } from './operations/notifications/log/list-deliveries.js';
-import { cancelBulkRedelivery, listBulkRedeliveries } from './operations/notifications/log/recoveries.js';
 import {
+  cancelBulkRedelivery,
   countRecoverableOfDocument,
+  listBulkRedeliveries,
   recoverDeliveriesOfDocument,
   startBulkRedeliveryOfDocument,
-} from './operations/notifications/log/recovery-documents.js';
+} from './operations/notifications/log/recoveries.js';
 import { recoveryLoop } from './operations/notifications/log/recovery-loop.js';
 import { redeliver } from './operations/notifications/log/redeliver.js';
 import { retentionLoop } from './operations/notifications/log/retention-loop.js';
@@ -169,11 +161,14 @@ import {
   showWorkspace,
   showWorkspaceNamed,
 } from './operations/notifications/workspaces/organizations.js';
-import { putUserOfDocument, removeUser } from './operations/notifications/workspaces/put-user.js';
-import { putWorkspaceOfDocument, removeWorkspace } from './operations/notifications/workspaces/put-workspace.js';
+import {
+  putUserOfDocument,
+  putWorkspaceOfDocument,
+  removeUser,
+  removeWorkspace,
+} from './operations/notifications/workspaces/workspaces-and-users.js';
 import type { Operations } from './operations/operation.js';
-import { forceLaunch } from './operations/periodic/force-launch.js';
-import { periodicLaunchLoop } from './operations/periodic/launch-loop.js';
+import { forceLaunch, periodicLaunchLoop } from './operations/periodic/launches.js';
 import { evaluationLoop } from './operations/scheduling/evaluation-loop.js';
 import { nodeLivenessLoop } from './operations/scheduling/node-liveness-loop.js';
 import { listNodes, readNode } from './operations/scheduling/read-nodes.js';
@@ -201,9 +196,8 @@ import { readMetrics } from './operations/store/read-metrics.js';
 import { readStoreStatus } from './operations/store/store-figures.js';
 import { healthOfAgent, storeHealth } from './operations/store/store-health.js';
 import { variableLockLoop } from './operations/variables/lock-loop.js';
-import { writeVariable } from './operations/variables/put-variable.js';
 import { listVariables, readVariable } from './operations/variables/read-variables.js';
-import { removeVariable } from './operations/variables/remove-variable.js';
+import { removeVariable, writeVariable } from './operations/variables/write-variable.js';
 
 /** The operation of every call of the interface. */
 export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
@@ -444,19 +438,16 @@ export const loops: readonly BackgroundLoop[] = [
   commandRelayLoop,
 ];
 
+export { workloadCaller } from './operations/access/tokens/authenticate-token.js';
 /* What the host of an engine and agents in its process use, beside the calls. */
 export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';
-export { listTokens } from './operations/access/tokens/list-tokens.js';
-export { putToken } from './operations/access/tokens/put-token.js';
-export { workloadCaller } from './operations/access/workload-caller.js';
-export { applyPlan } from './operations/jobs/registration/apply-plan.js';
+export { listTokens, putToken } from './operations/access/tokens/put-token.js';
+export { applyPlan } from './operations/jobs/registration/plan-job.js';
 export { listNodeWork } from './operations/scheduling/list-node-work.js';
 export { readTaskVariables } from './operations/scheduling/read-task-variables.js';
-export { heartbeatNode, registerNode } from './operations/scheduling/register-node.js';
+export { heartbeatNode, leaveNode, registerNode } from './operations/scheduling/register-node.js';
 export { reportAllocations } from './operations/scheduling/report-allocations.js';
-export { leaveNode } from './operations/scheduling/take-node-down.js';
 export { exportStore } from './operations/store/export/export-store.js';
-export { probeStore } from './operations/store/probe-store.js';
-export { checkStoredSecrets } from './operations/store/secrets/check-stored-secrets.js';
-export { resealStoredSecrets } from './operations/store/secrets/reseal-stored-secrets.js';
+export { probeStore } from './operations/store/store-health.js';
+export { checkStoredSecrets, resealStoredSecrets } from './operations/store/stored-secrets.js';
 export { transact } from './transaction.js';

@@ -5,9 +5,9 @@ import { tokenAuthenticator } from './operations/access/tokens/authenticate-toke
 import type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operations/access/tokens/put-token.js';
 import type { PermissionDenied } from './operations/authorise.js';
 import type { EngineContext } from './operations/context/engine-context.js';
+import type { PlanOutdated, PlanSeal } from './operations/jobs/registration/plan-job.js';
 import type { Registered, RegisterJobError } from './operations/jobs/registration/register-job.js';
-import type { PlanOutdated, PlanSeal } from './operations/jobs/registration/sealed-plan.js';
-import type { StoredSecretsCheck } from './operations/store/secrets/check-stored-secrets.js';
+import type { StoredSecretsCheck } from './operations/store/stored-secrets.js';
 import type { StorageError } from './ports/storage.js';
 
 /** What only the host of an engine may do; for all else there is `engine.as`. */

@@ -1,26 +1,25 @@
 import type { Call } from './call.js';
 import { policyCalls, roleCalls, tokenCalls } from './calls/access-calls.js';
-import { actionCalls } from './calls/action-calls.js';
 import { agentCalls } from './calls/agent-calls.js';
-import { allocationCommandCalls } from './calls/allocation-command-calls.js';
-import { clusterCalls } from './calls/cluster-calls.js';
+import { actionCalls, allocationCommandCalls, fileCalls } from './calls/allocation-command-calls.js';
+import { clusterCalls, maintenanceCalls, schedulerCalls } from './calls/cluster-calls.js';
 import { deploymentActionCalls } from './calls/deployment-calls.js';
-import { userCalls, workspaceCalls } from './calls/directory-calls.js';
 import { eventCalls, eventTypeCalls, recoveryCalls } from './calls/event-calls.js';
-import { fileCalls } from './calls/file-calls.js';
 import { functionCalls } from './calls/function-calls.js';
+import { jobControlCalls } from './calls/job-calls/changes.js';
 import { jobCalls, poolJobCalls } from './calls/job-calls/index.js';
-import { jobControlCalls } from './calls/job-control-calls.js';
-import { maintenanceCalls } from './calls/maintenance-calls.js';
 import { namespaceCalls } from './calls/namespace-calls.js';
-import { nodeActionCalls } from './calls/node-calls.js';
-import { nodeCommandCalls } from './calls/node-command-calls.js';
-import { nodeMetadataCalls } from './calls/node-metadata-calls.js';
+import { nodeActionCalls, nodeCommandCalls, nodeMetadataCalls } from './calls/node-calls.js';
 import { nodePoolCalls } from './calls/node-pool-calls.js';
 import { deliveryCalls, notificationCalls } from './calls/notification-calls.js';
-import { accountCalls, organizationCalls, workspaceReadCalls } from './calls/organization-calls.js';
+import {
+  accountCalls,
+  organizationCalls,
+  userCalls,
+  workspaceCalls,
+  workspaceReadCalls,
+} from './calls/organization-calls.js';
 import { scalingCalls } from './calls/scaling-calls.js';
-import { schedulerCalls } from './calls/scheduler-calls.js';
 import { allocationCalls, deploymentCalls, evaluationCalls, nodeCalls } from './calls/scheduling-calls.js';
 import { searchCalls } from './calls/search-calls.js';
 import { allocationServiceCalls, jobServiceCalls, serviceCalls } from './calls/service-calls.js';

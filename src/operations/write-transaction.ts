@@ -9,7 +9,7 @@ import type { Settings } from '../settings.js';
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { EngineContext } from './context/engine-context.js';
-import type { Sightings } from './context/sightings.js';
+import type { Sightings } from './context/store-clock.js';
 import type { EngineEvents } from './events.js';
 
 /**

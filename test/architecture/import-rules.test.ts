@@ -48,7 +48,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   queue: ['shared'],
   functions: ['shared', 'options', 'jobs', 'queue', 'scheduler', 'agent'],
 };
-const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels', 'public'];
+const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels'];
 /** What the storage adapters have in common: views, batches, waiting. */
 const storageKit = 'storage-kit';
 /** What a host imports, too: the main entry and those of the subpaths. */

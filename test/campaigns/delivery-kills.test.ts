@@ -12,7 +12,7 @@ import { recordingDelivery } from '../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { sqliteStorage } from '../../adapters/sqlite/index.js';
 import { createEngine, hostPrincipal, orThrow } from '../../src/index.js';
-import { putWorkspace } from '../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { messageIdentity, once, seenInMemory } from '../../src/receiver.js';
 
 /*

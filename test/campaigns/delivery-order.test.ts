@@ -7,7 +7,7 @@ import { sequentialIds } from '../../adapters/memory/sequential-ids.js';
 import { hostPrincipal } from '../../src/access/principal.js';
 import { createEngine, type Engine } from '../../src/engine.js';
 import { deliveries } from '../../src/notifications/delivery/delivery.js';
-import { putWorkspace } from '../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import type { Storage } from '../../src/ports/storage.js';
 import { hour, minute, second } from '../../src/shared/duration.js';

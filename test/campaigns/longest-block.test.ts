@@ -10,7 +10,7 @@ import { createEngine, type Engine, hostPrincipal } from '../../src/index.js';
 import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
 import { createNotificationConfiguration } from '../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { sendNotificationEvent } from '../../src/operations/notifications/events/send-notification-event.js';
-import { putWorkspace } from '../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import type { Storage } from '../../src/ports/index.js';
 import { runEvent } from '../operations/notifications/engine-setup.js';
 import { groupDocument } from '../support/jobs.js';

@@ -1,6 +1,5 @@
 import type { CallAccess } from '../../../src/api/access.js';
-import type { MessageSocket } from '../../../src/api/message-socket.js';
-import { isHandshakeAnnounced, tokenOfHandshake } from '../../../src/api/socket-handshake.js';
+import { isHandshakeAnnounced, type MessageSocket, tokenOfHandshake } from '../../../src/api/message-socket.js';
 import type { Principal } from '../../../src/index.js';
 import type { Query } from '../calls/query.js';
 import type { Route, RouteCall } from '../calls/route.js';

@@ -1,13 +1,14 @@
 import type { ClusterEvent } from '../../events/cluster-event.js';
 import type { StreamedEvents } from '../../operations/events/stream-events.js';
 import type { Node } from '../../scheduler/node.js';
-import { inNamespace } from '../access.js';
-import type { AnswerForm } from '../answers.js';
-import { stream } from '../call.js';
-import { inQueries, inQuery } from '../inputs.js';
-import { namedSchema } from '../json-codecs.js';
+import type { SchedulerConfiguration } from '../../scheduler/scheduler-configuration.js';
+import { inArea, inNamespace, management } from '../access.js';
+import { type AnswerForm, type Indexed, nothing, written } from '../answers.js';
+import { readServer, stream, writeServer } from '../call.js';
+import { inBody, inQueries, inQuery } from '../inputs.js';
+import { jsonBoolean, jsonObject, jsonText, jsonUnsigned, member, namedSchema } from '../json-codecs.js';
 import { nodeDocument } from '../node-documents.js';
-import { signedInteger } from '../text-codecs.js';
+import { signedInteger, unsigned } from '../text-codecs.js';
 
 /** Conversions of stored records to the form of reads, by topic. */
 const shownAs: Readonly<Record<string, (record: never) => unknown>> = {
@@ -64,5 +65,84 @@ export const clusterCalls = {
     },
     errors: ['invalid_topic'],
     answer: batches,
+  }),
+} as const;
+
+/** Maintenance. */
+export const maintenanceCalls = {
+  /** Removes all ended records, regardless of their age. */
+  collectGarbage: writeServer({
+    methods: ['PUT'],
+    path: '/v1/system/gc',
+    access: management,
+    summary: 'Removes all ended records, regardless of their age',
+    inputs: {},
+    judgesWaiting: true,
+    answer: nothing(200),
+  }),
+
+  /** Recomputes the summaries of all jobs. */
+  reconcileSummaries: writeServer({
+    methods: ['PUT'],
+    path: '/v1/system/reconcile/summaries',
+    access: management,
+    summary: 'Recomputes the summaries of all jobs',
+    inputs: {},
+    judgesWaiting: true,
+    answer: nothing(200),
+  }),
+} as const;
+
+const metadata = { LastContact: 0, KnownLeader: true, NextToken: '' } as const;
+
+/** The configuration; on the wire wrapped in an object. */
+const configuration: AnswerForm<Indexed<SchedulerConfiguration>, Indexed<SchedulerConfiguration>> = {
+  schema: namedSchema('SchedulerConfigurationAnswer'),
+  status: 200,
+  toClient: (answer) => answer,
+  toWire: ({ index, value }) => JSON.stringify({ SchedulerConfig: value, Index: index, ...metadata }),
+  indexOf: ({ index }) => index,
+};
+
+const preemption = {
+  SystemSchedulerEnabled: member('SystemSchedulerEnabled', jsonBoolean),
+  SysBatchSchedulerEnabled: member('SysBatchSchedulerEnabled', jsonBoolean),
+  BatchSchedulerEnabled: member('BatchSchedulerEnabled', jsonBoolean),
+  ServiceSchedulerEnabled: member('ServiceSchedulerEnabled', jsonBoolean),
+} as const;
+
+/** Scheduler configuration of the whole installation. */
+export const schedulerCalls = {
+  readConfiguration: readServer({
+    path: '/v1/operator/scheduler/configuration',
+    access: inArea('operator', 'read'),
+    summary: 'Scheduler configuration of the whole installation',
+    inputs: {},
+    answer: configuration,
+  }),
+
+  /** Replaces the configuration; omitted members get their defaults. */
+  setConfiguration: writeServer({
+    path: '/v1/operator/scheduler/configuration',
+    access: inArea('operator', 'write'),
+    summary: 'Replaces the scheduler configuration; omitted members get their defaults',
+    inputs: {
+      checkIndex: inQuery(
+        'cas',
+        unsigned('Error parsing cas value'),
+        'Only if the configuration has this modify index',
+      ),
+      SchedulerAlgorithm: inBody('SchedulerAlgorithm', jsonText),
+      PreemptionConfig: inBody('PreemptionConfig', jsonObject(preemption)),
+      MemoryOversubscriptionEnabled: inBody('MemoryOversubscriptionEnabled', jsonBoolean),
+      RejectJobRegistration: inBody('RejectJobRegistration', jsonBoolean),
+      PauseEvalBroker: inBody('PauseEvalBroker', jsonBoolean),
+      NodeLimitForFeasibilityChecks: inBody('NodeLimitForFeasibilityChecks', jsonUnsigned),
+    },
+    errors: ['invalid_request'],
+    answer: written<{ readonly updated: boolean; readonly index: number }>('UpdatedConfiguration', {
+      updated: 'Updated',
+      index: 'Index',
+    }),
   }),
 } as const;

@@ -3,7 +3,11 @@ import type { EventTypeInput } from '../../notifications/events/event-type.js';
 import type { Explanation } from '../../notifications/explain.js';
 import type { EventTypeView } from '../../operations/notifications/events/event-types.js';
 import type { EventDetails, EventList } from '../../operations/notifications/events/events-log.js';
-import type { RecoverableCount, RecoveryView } from '../../operations/notifications/log/recoveries.js';
+import type {
+  BulkRedeliverySpan,
+  RecoverableCount,
+  RecoveryView,
+} from '../../operations/notifications/log/recoveries.js';
 
 import { management, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
@@ -88,19 +92,6 @@ export const eventCalls = {
     answer: resource<readonly Explanation[]>('notification-explanations', 'NotificationRecordListDocument'),
   }),
 } as const;
-
-/** Selection of the deliveries of a bulk redelivery; times as `2026-01-02T03:04:05Z`. */
-export interface BulkRedeliverySpan {
-  readonly since: string;
-  /** Default: now. */
-  readonly until?: string;
-  /** Default: `dead`. */
-  readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
-  /** A trigger or an event type; default: all. */
-  readonly trigger?: string;
-  /** Default: all enabled configurations of the workspace. */
-  readonly configurationId?: string;
-}
 
 const spanDocument: DocumentShape = {
   types: ['notification-recoveries', 'notification-recovery'],

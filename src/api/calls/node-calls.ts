@@ -1,13 +1,25 @@
+import type { HostUsage } from '../../agent/link/node-command.js';
 import type { Job } from '../../jobs/document/job.js';
-import type { ChangedNode } from '../../operations/nodes/change-node.js';
+import type { ChangedNode } from '../../operations/nodes/drain-and-eligibility.js';
 import type { EvaluatedNode } from '../../operations/nodes/evaluate-node.js';
-
 import type { AllocationDocument } from '../../scheduler/allocation-document.js';
+import type { NodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { inArea } from '../access.js';
-import { type AnswerForm, listSchema, type StoredRow, shown, written } from '../answers.js';
+import { type AnswerForm, computed, listSchema, nothing, type StoredRow, shown, written } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
-import { eitherOf, inBody, inPath, inQuery } from '../inputs.js';
-import { jsonBoolean, jsonInteger, jsonObject, jsonText, jsonTextMap, member, namedSchema } from '../json-codecs.js';
+import { commandErrors } from '../common-inputs.js';
+import { eitherOf, inBody, inPath, inQuery, required } from '../inputs.js';
+import {
+  jsonBoolean,
+  jsonInteger,
+  jsonName,
+  jsonObject,
+  jsonText,
+  jsonTextMap,
+  jsonTextsOrNulls,
+  member,
+  namedSchema,
+} from '../json-codecs.js';
 import { strictBoolean, type TextCodec, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);
@@ -157,5 +169,95 @@ export const nodeActionCalls = {
     inputs: { nodeId },
     errors: ['node_not_found'],
     answer: changedNode(registration),
+  }),
+} as const;
+
+function hostUsageOnTheWire({ memory, processors, disk, uptime, at }: HostUsage): unknown {
+  const { total, available } = memory;
+  // Without a folder zeros: clients read the members without checking.
+  const { folder, size, available: free } = disk ?? { folder: '', size: 0, available: 0 };
+  const diskDocument = {
+    Device: '',
+    Mountpoint: folder,
+    Size: size,
+    Used: size - free,
+    Available: free,
+    UsedPercent: size === 0 ? 0 : (100 * (size - free)) / size,
+    InodesUsedPercent: 0,
+  };
+  return {
+    Memory: { Total: total, Available: available, Used: total - available, Free: available },
+    CPU: processors.map(({ user, system, idle, megahertz }, number) => ({
+      CPU: `cpu${number}`,
+      User: user,
+      System: system,
+      Idle: idle,
+      TotalPercent: user + system,
+      TotalTicks: ((user + system) / 100) * megahertz,
+    })),
+    DiskStats: disk === null ? [] : [diskDocument],
+    AllocDirStats: diskDocument,
+    DeviceStats: [],
+    Uptime: uptime,
+    CPUTicksConsumed: processors.reduce(
+      (sum, { user, system, megahertz }) => sum + ((user + system) / 100) * megahertz,
+      0,
+    ),
+    Timestamp: at * 1_000_000,
+  };
+}
+
+/** Commands for whole nodes. */
+export const nodeCommandCalls = {
+  /** The current resource usage of a host. */
+  stats: writeServer({
+    path: '/v1/client/stats',
+    methods: ['GET'],
+    access: inArea('node', 'read'),
+    summary: 'The current resource usage of a host: memory, processors, the disk of its allocations',
+    inputs: { nodeId: inQuery('node_id', text, 'The node; default: the only node connected to this server') },
+    errors: commandErrors,
+    answer: computed<HostUsage>('HostUsage', hostUsageOnTheWire),
+  }),
+
+  /** Removes the folders of all ended allocations from a node, with the logs. */
+  collect: writeServer({
+    path: '/v1/client/gc',
+    methods: ['PUT', 'POST', 'GET'],
+    access: inArea('node', 'write'),
+    summary: 'Removes the folders of all ended allocations from a node, with the logs',
+    inputs: { nodeId: inQuery('node_id', text, 'The node; default: all nodes connected to this server') },
+    errors: commandErrors,
+    answer: nothing(200),
+  }),
+} as const;
+
+const nodeInQuery = inQuery('node_id', text, 'The node; default: the only node connected to this server');
+
+/** Dynamic node metadata: names and values for constraints, in addition to those of the agent. */
+export const nodeMetadataCalls = {
+  /** The metadata of a node: effective, set dynamically, and reported by its agent. */
+  readMeta: writeServer({
+    path: '/v1/client/metadata',
+    methods: ['GET'],
+    access: inArea('node', 'read'),
+    summary: 'The metadata of a node: effective, set dynamically, and reported by its agent',
+    inputs: { nodeId: nodeInQuery },
+    errors: ['node_not_found', 'node_refused'],
+    answer: computed<NodeMetadata>('NodeMetadata'),
+  }),
+
+  /** Sets and removes metadata of a node; removing a value reported by the agent only hides it. */
+  applyMeta: writeServer({
+    path: '/v1/client/metadata',
+    methods: ['POST', 'PUT'],
+    access: inArea('node', 'write'),
+    summary: 'Sets metadata of a node, and removes names with a null value',
+    inputs: {
+      nodeId: eitherOf(nodeInQuery, inBody('NodeID', jsonName)),
+      changes: required(inBody('Meta', jsonTextsOrNulls)),
+    },
+    errors: ['node_not_found', 'node_refused'],
+    answer: computed<NodeMetadata>('NodeMetadata'),
   }),
 } as const;

@@ -5,8 +5,9 @@ import type {
   HealthView,
 } from '../../operations/notifications/configurations/configuration-view.js';
 import type { ConfigurationList } from '../../operations/notifications/configurations/list-notification-configurations.js';
-import type { DeliveryDetails, DeliverySummary } from '../../operations/notifications/log/delivery-view.js';
+import type { DeliveryDetails, DeliverySummary } from '../../operations/notifications/log/delivery-log.js';
 import type { DeliveryList } from '../../operations/notifications/log/list-deliveries.js';
+import type { RecoverySpan } from '../../operations/notifications/log/recoveries.js';
 import type { Recovered } from '../../operations/notifications/log/redeliver.js';
 
 import type { PublishedEvent } from '../../operations/records/publish-notification-event.js';
@@ -53,15 +54,6 @@ function configurationDocument(schema: string): DocumentShape {
     readOnly: ofView,
     schema: namedSchema(schema),
   };
-}
-
-/** The time range whose deliveries are sent again; times as `2026-01-02T03:04:05Z`. */
-export interface RecoverySpan {
-  readonly since: string;
-  /** Default: now. */
-  readonly until?: string;
-  /** Default: `dead`. */
-  readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
 }
 
 const one = resource<ConfigurationView>('notification-configuration', 'NotificationConfigurationDocument');

@@ -1,4 +1,4 @@
-import type { VariableWritten } from '../../operations/variables/conflict-answer.js';
+import type { VariableWritten } from '../../operations/variables/write-variable.js';
 import type { VariableDocument, VariableStub } from '../../variables/variable.js';
 import { onVariables } from '../access.js';
 import { type AnswerForm, found, page } from '../answers.js';

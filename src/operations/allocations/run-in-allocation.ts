@@ -7,9 +7,12 @@ import {
   callerFailed,
   commandRefused,
 } from '../../agent/link/node-command.js';
+import type { JobAction } from '../../api/calls/allocation-command-calls.js';
 import type { TaskAction } from '../../jobs/document/task-parts.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { authorise } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readShownJob } from '../records/function-jobs.js';
 import { readAllocationJob, readJobRow } from '../records/jobs/job-rows.js';
 import { type AllocationCommandError, askNodeWhileAllowed, type Conversation, lookUpAllocation } from './ask-node.js';
 
@@ -130,4 +133,32 @@ function findAction(
   }
   const found = (described.Actions ?? []).find(({ Name }) => Name === action);
   return found === undefined ? err(commandRefused('invalid', `action ${action} not found in task ${task}`)) : ok(found);
+}
+
+/** The actions of a job, in order of groups, tasks and definition. Needs `read-job`. */
+export function listJobActions(
+  context: EngineContext,
+  caller: Principal,
+  { namespace = 'default', jobId }: { readonly namespace?: string; readonly jobId: string },
+): ResultAsync<readonly JobAction[], AllocationCommandError> {
+  const allowed = authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return context.storage
+    .read((view) => readShownJob(view, namespace, jobId)?.record)
+    .andThen((job): Result<readonly JobAction[], AllocationCommandError> => {
+      if (job === undefined) return err(callerFailed('not_found', `Unknown job "${jobId}"`));
+      return ok(
+        job.TaskGroups.flatMap((group) =>
+          group.Tasks.flatMap((task) =>
+            (task.Actions ?? []).map(({ Name, Command, Args }) => ({
+              Name,
+              Command,
+              Args,
+              TaskName: task.Name,
+              TaskGroupName: group.Name,
+            })),
+          ),
+        ),
+      );
+    });
 }

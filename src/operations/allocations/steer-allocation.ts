@@ -1,8 +1,9 @@
-import { errAsync, type ResultAsync } from 'neverthrow';
+import { errAsync, ResultAsync } from 'neverthrow';
+import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import { type AllocationUsage, callerFailed } from '../../agent/link/node-command.js';
+import { type AllocationUsage, callerFailed, commandRefused, type HostUsage } from '../../agent/link/node-command.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { type AllocationCommandError, askNodeOnce, findAllocation } from './ask-node.js';
+import { type AllocationCommandError, askNodeOnce, findAllocation, unknownAllocation } from './ask-node.js';
 
 interface RestartAllocationInput {
   readonly allocationId: string;
@@ -71,5 +72,54 @@ export function readAllocationChecks(
 ): ResultAsync<unknown, AllocationCommandError> {
   return findAllocation(context, caller, allocationId, ['read-job']).andThen((allocation) =>
     askNodeOnce<unknown>(context, allocation, { type: 'checks', allocationId }),
+  );
+}
+
+/**
+ * Removes the folder of an ended allocation from its node. Needs `submit-job` or `gc-allocation`; without them the allocation is
+ * reported as unknown.
+ */
+export function collectAllocation(
+  context: EngineContext,
+  caller: Principal,
+  { allocationId }: { readonly allocationId: string },
+): ResultAsync<void, AllocationCommandError> {
+  const anyOf = ['submit-job', 'gc-allocation'] as const;
+  const hidden = (): ResultAsync<never, AllocationCommandError> =>
+    errAsync(unknownAllocation(allocationId.slice(0, 64)));
+  if (!allows(caller, everyNamespace, anyOf)) return hidden();
+  return findAllocation(context, caller, allocationId, anyOf)
+    .orElse((error) => (error.type === 'permission_denied' ? hidden() : errAsync(error)))
+    .andThen((allocation) => askNodeOnce<null>(context, allocation, { type: 'collect', allocationId }))
+    .map(() => undefined);
+}
+
+/** The current resource usage of a node's host; without a node ID, of the only connected node. Needs `node:read`. */
+export function readHostUsage(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId = '' }: { readonly nodeId?: string },
+): ResultAsync<HostUsage, AllocationCommandError> {
+  if (!allowsArea(caller, 'node', 'read')) return errAsync({ type: 'permission_denied' });
+  const [only = '', ...others] = context.agents.nodeIds();
+  const asked = nodeId === '' && others.length === 0 ? only : nodeId.toLowerCase();
+  if (asked === '')
+    return errAsync(commandRefused('invalid', 'name the node: this server has no connected node, or several'));
+  return askNodeOnce<HostUsage>(context, { NodeID: asked }, { type: 'host_stats' });
+}
+
+/** Removes the folders of all ended allocations from a node, or from all nodes connected here. Needs `node:write`. */
+export function collectOnNodes(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId = '' }: { readonly nodeId?: string },
+): ResultAsync<void, AllocationCommandError> {
+  if (!allowsArea(caller, 'node', 'write')) return errAsync({ type: 'permission_denied' });
+  const { agents } = context;
+  const asked = nodeId === '' ? agents.nodeIds() : [nodeId.toLowerCase()];
+  if (asked.length === 0) return errAsync(commandRefused('not_found', 'No node is connected to this server'));
+  const command = { type: 'collect', allocationId: null } as const;
+  return ResultAsync.combine(asked.map((id) => askNodeOnce<null>(context, { NodeID: id }, command))).map(
+    () => undefined,
   );
 }

@@ -5,7 +5,6 @@ import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { ClockReadings } from '../../variables/lock.js';
 import type { EngineContext } from './engine-context.js';
-import { Sightings } from './sightings.js';
 
 /** Whoever waits for an instant notices within this time that the store's clock was set. */
 const lookEvery = second / 2;
@@ -68,4 +67,29 @@ export function clockReadings({ clock }: Pick<EngineContext, 'clock'>): ClockRea
 export function clockOver(host: Clock, storage: Storage): Clock {
   const { now } = storage;
   return now === undefined || host.hold !== undefined ? host : new StoreClock(host, () => now.call(storage));
+}
+
+/** The minimum number that is remembered. */
+const remembered = 20_000;
+
+/**
+ * When something was first seen by this process, by its own monotonic clock. What another host has promised for a length of time is over
+ * when it has been seen unchanged for that length: no clocks are compared.
+ */
+export class Sightings {
+  /** Entries in use are moved from the old map to the young one. */
+  #young = new Map<string, Milliseconds>();
+  #old = new Map<string, Milliseconds>();
+
+  first(key: string, now: Milliseconds): Milliseconds {
+    const known = this.#young.get(key);
+    if (known !== undefined) return known;
+    const first = this.#old.get(key) ?? now;
+    if (this.#young.size >= remembered) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, first);
+    return first;
+  }
 }

@@ -12,10 +12,14 @@ import type { Instant } from '../../shared/instant.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { followDeployments } from '../records/deployments/follow-deployments.js';
-import { moveDeployment, type WatchedHead, watchedHead } from '../records/deployments/move-deployment.js';
+import {
+  followDeployments,
+  moveDeployment,
+  type WatchedHead,
+  watchedHead,
+} from '../records/deployments/move-deployment.js';
 import { pagesOf } from '../records/pages.js';
-import { putHeldEvaluation, releaseEvaluation } from '../records/scheduling/held-evaluation.js';
+import { putHeldEvaluation, releaseEvaluation } from '../records/scheduling/new-evaluation.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import type { Transaction } from '../write-transaction.js';
 

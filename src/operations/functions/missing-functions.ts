@@ -6,7 +6,7 @@ import { processes } from '../../queue/process.js';
 import { day, hour, type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { readFunctionJob } from '../records/function-jobs.js';
-import { removeJob } from '../records/jobs/remove-job.js';
+import { removeJob } from '../records/jobs/job-rows.js';
 import type { Transaction } from '../write-transaction.js';
 import { collect, countsIn } from './stored-runs.js';
 

@@ -34,7 +34,7 @@ import { isoFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { heldSource } from '../listing/keyed-source.js';
-import { someNamespace } from '../records/namespace-rows.js';
+import { someNamespace } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';

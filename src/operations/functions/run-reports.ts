@@ -23,8 +23,8 @@ import { runUrl } from '../../notifications/payloads/links.js';
 import { workspaces } from '../../notifications/workspace.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { withoutSecretsOf } from '../records/known-secrets.js';
 import { publishNotificationEvent } from '../records/publish-notification-event.js';
+import { withoutSecretsOf } from '../records/stored-secrets.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** A run, or a launch that made none, as its event names it. */

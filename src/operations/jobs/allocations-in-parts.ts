@@ -6,8 +6,8 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Key } from '../../shared/table.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { allocationsAtOnce } from '../records/jobs/remove-job.js';
-import { releaseEvaluation } from '../records/scheduling/held-evaluation.js';
+import { allocationsAtOnce } from '../records/jobs/job-rows.js';
+import { releaseEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
 
 interface InParts extends Required<JobReference> {

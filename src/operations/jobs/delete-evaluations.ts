@@ -10,7 +10,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
-import { readSchedulerConfiguration } from '../records/scheduling/scheduler-configuration-rows.js';
+import { readSchedulerConfiguration } from '../records/declared-rows.js';
 import type { Transaction } from '../write-transaction.js';
 
 interface DeleteEvaluationsInput {

@@ -26,8 +26,7 @@ import { readFunctionJob } from '../records/function-jobs.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
 import { writeRegistration } from '../records/jobs/write-registration.js';
 import type { Transaction } from '../write-transaction.js';
-import { acceptsRegistrations } from './registration/accepts-registrations.js';
-import { withinQuota } from './registration/check-quota.js';
+import { acceptsRegistrations, withinQuota } from './registration/check-registration.js';
 
 /** The parameterized job to dispatch, with payload and metadata of the instance. */
 export interface DispatchJobInput extends JobReference {

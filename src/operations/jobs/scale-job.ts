@@ -29,9 +29,7 @@ import { refusedForFunction } from '../records/function-jobs.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
 import { type WrittenRegistration, writeRegistration } from '../records/jobs/write-registration.js';
 import type { Transaction } from '../write-transaction.js';
-import { acceptsRegistrations } from './registration/accepts-registrations.js';
-import { checkPolicies } from './registration/check-policies.js';
-import { withinQuota } from './registration/check-quota.js';
+import { acceptsRegistrations, checkPolicies, withinQuota } from './registration/check-registration.js';
 import type { Registered } from './registration/register-job.js';
 
 /** The group to scale, or the reason why it is not scaled. */

@@ -15,15 +15,12 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopFunction, stopRun } from '../functions/jobs-of-functions.js';
 import { readFunctionJob, readRunOfJob } from '../records/function-jobs.js';
-import { readJobRow } from '../records/jobs/job-rows.js';
-import { isLargeJob, removeJob } from '../records/jobs/remove-job.js';
+import { isLargeJob, readJobRow, removeJob } from '../records/jobs/job-rows.js';
 import { writeRegistration } from '../records/jobs/write-registration.js';
-import { putHeldEvaluation } from '../records/scheduling/held-evaluation.js';
-import { newEvaluation } from '../records/scheduling/new-evaluation.js';
+import { newEvaluation, putHeldEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
 import { changeAllocationsInParts } from './allocations-in-parts.js';
 import { faultOfPriority } from './registration/register-job.js';
-import { skipDelaysInParts, skipShutdownDelays } from './skip-shutdown-delays.js';
 
 /** The job to stop, and how. */
 export interface StopJobInput extends JobReference {
@@ -202,6 +199,42 @@ export function removeLeftAllocations(
     evaluationId,
     change: (tx, part) => {
       for (const record of part) if (record.JobCreateIndex === CreateIndex) tx.remove(allocations, [record.ID]);
+      return true;
+    },
+  });
+}
+
+/** The allocations end without the delays that their groups and tasks ask for. */
+export function skipShutdownDelays(tx: Transaction, own: readonly Allocation[]): void {
+  for (const record of own) {
+    tx.put(allocations, {
+      ...record,
+      DesiredTransition: { ...record.DesiredTransition, NoShutdownDelay: true },
+      ModifyIndex: tx.index,
+      AllocModifyIndex: tx.index,
+      ModifyTime: unixNanosFromInstant(tx.now),
+    });
+  }
+}
+
+/**
+ * The same for all allocations of a job that was stopped, in parts, before its evaluation ends them. Once the job is registered again, or
+ * is gone, no more are marked.
+ */
+export function skipDelaysInParts(
+  context: EngineContext,
+  { Namespace: namespace, ID: jobId, Version, CreateIndex }: Job,
+  evaluationId: string,
+): ResultAsync<void, StorageError> {
+  return changeAllocationsInParts(context, {
+    namespace,
+    jobId,
+    evaluationId,
+    change: (tx, part) => {
+      const now = readJobRow(tx, namespace, jobId)?.record;
+      if (now?.Version !== Version || now.CreateIndex !== CreateIndex) return false;
+      tx.cause = 'JobDeregistered';
+      skipShutdownDelays(tx, part);
       return true;
     },
   });

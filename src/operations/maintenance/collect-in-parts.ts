@@ -11,8 +11,7 @@ import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { readJobRow, readJobVersions } from '../records/jobs/job-rows.js';
-import { allocationsAtOnce } from '../records/jobs/remove-job.js';
+import { allocationsAtOnce, readJobRow, readJobVersions } from '../records/jobs/job-rows.js';
 import { pagesOf } from '../records/pages.js';
 import type { Transaction } from '../write-transaction.js';
 

@@ -22,10 +22,9 @@ import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { readJobRow } from '../records/jobs/job-rows.js';
-import { isLargeJob, removeJob } from '../records/jobs/remove-job.js';
+import { isLargeJob, readJobRow, removeJob } from '../records/jobs/job-rows.js';
 import { pagesOf } from '../records/pages.js';
-import { removeNode } from '../records/scheduling/remove-node.js';
+import { removeNode } from '../records/scheduling/node-rows.js';
 import type { Transaction } from '../write-transaction.js';
 import { hasTag, isLargeEvaluation, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
 

@@ -1,9 +1,13 @@
+import { errAsync, ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
+import type { StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
-import type { BackgroundLoop } from '../context/engine-context.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import { collect } from './collect.js';
 
@@ -30,3 +34,16 @@ export const collectionLoop: BackgroundLoop = {
     }
   },
 };
+
+/** Everything that has ended is old enough. */
+const atOnce = { evaluation: 1, batchEvaluation: 1, failedRun: 1, job: 1, deployment: 1, node: 1 };
+
+/** Removes everything that has ended, however recently: jobs, evaluations with their allocations, deployments, nodes. */
+export function collectGarbage(
+  context: EngineContext,
+  caller: Principal,
+): ResultAsync<void, PermissionDenied | StorageError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return new ResultAsync(collect(context, atOnce)).map(() => undefined);
+}

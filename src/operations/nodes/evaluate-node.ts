@@ -6,7 +6,7 @@ import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { PermissionDenied } from '../authorise.js';
 import { datacenter, type EngineContext, ownAddress } from '../context/engine-context.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
-import { type ChangedNode, unchanged, withNode } from './change-node.js';
+import { type ChangedNode, unchanged, withNode } from './drain-and-eligibility.js';
 
 /** The created evaluations, and the facts about servers that existing agents read from this response. */
 export interface EvaluatedNode extends ChangedNode {

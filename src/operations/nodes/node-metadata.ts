@@ -15,7 +15,7 @@ import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { type EngineContext, onlyNode } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
-import { withNode } from './change-node.js';
+import { withNode } from './drain-and-eligibility.js';
 
 /** Errors of reading and changing a node's metadata. */
 type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;

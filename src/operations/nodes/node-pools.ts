@@ -29,7 +29,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { heldSource, namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
-import { listNodePools as allNodePools, readNodePool as findNodePool } from '../records/node-pool-rows.js';
+import { listNodePools as allNodePools, readNodePool as findNodePool } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsNamed } from '../waiting/watched-rows.js';

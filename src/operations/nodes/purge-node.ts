@@ -4,8 +4,8 @@ import type { StorageError } from '../../ports/storage.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { removeNode } from '../records/scheduling/remove-node.js';
-import { type ChangedNode, changed, withNode } from './change-node.js';
+import { removeNode } from '../records/scheduling/node-rows.js';
+import { type ChangedNode, changed, withNode } from './drain-and-eligibility.js';
 
 /** Removes a node: its allocations are lost and replaced on other nodes. A live node reappears when it registers again. */
 export function purgeNode(

@@ -13,7 +13,7 @@ import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
-import { readSchedulerConfiguration as stored } from '../records/scheduling/scheduler-configuration-rows.js';
+import { readSchedulerConfiguration as stored } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 

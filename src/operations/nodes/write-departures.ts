@@ -9,8 +9,7 @@ import { unixNanosFromInstant } from '../../shared/instant.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
-import { putHeldEvaluation, releaseEvaluation } from '../records/scheduling/held-evaluation.js';
-import { newEvaluation } from '../records/scheduling/new-evaluation.js';
+import { newEvaluation, putHeldEvaluation, releaseEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
 import { jobKey, type KnownAllocation, type KnownDrains, knownAllocation } from './known-drains.js';
 

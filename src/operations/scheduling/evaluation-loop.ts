@@ -12,17 +12,17 @@ import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { refreshCluster } from '../context/learn-cluster.js';
 import { stepsInTurns } from '../context/steps-in-turns.js';
+import { readSchedulerConfiguration } from '../records/declared-rows.js';
 import { type KnownCluster, needsTurns } from '../records/scheduling/known-cluster.js';
 import { watchOf } from '../records/scheduling/plan-basis.js';
-import { readSchedulerConfiguration } from '../records/scheduling/scheduler-configuration-rows.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import type { Transaction } from '../write-transaction.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
-import { EvaluationFailures } from './evaluation-failures.js';
 import {
   type BegunEvaluation,
   beginEvaluation,
   type DecidedPlan,
+  EvaluationFailures,
   failEvaluation,
   type WrittenSoFar,
   writeDecided,

@@ -2,18 +2,20 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { NodeWork, NodeWorkList } from '../../agent/link/node-work.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
-import type { ReadView, StorageError } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
-import { isCollectedRow, nodeAssignments } from '../../scheduler/node-assignment.js';
+import type { ReadView, StorageError, WriteView } from '../../ports/storage.js';
+import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
+import { isCollectedRow, type NodeAssignment, nodeAssignments } from '../../scheduler/node-assignment.js';
 import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
+import type { Steps } from '../../scheduler/steps.js';
 import type { Instant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
+import { pagesOf } from '../records/pages.js';
+import { readInStep } from '../records/scheduling/scheduling-snapshot.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
-import { listAssignments } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 
 /**
@@ -70,4 +72,45 @@ function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<Nod
 function workOf(view: ReadView, allocationId: string): NodeWork | undefined {
   const allocation = view.get(allocations, [allocationId])?.record;
   return allocation === undefined ? undefined : { allocation, job: readAllocationJob(view, allocation)?.record };
+}
+
+/** The unfinished allocations of a node without an assignment row, by ID. Each step reads from the then current view. */
+export function* unassignedInSteps(view: () => ReadView, nodeId: string): Steps<readonly string[]> {
+  const unassigned: string[] = [];
+  const keyOf = ({ Namespace, JobID, ID }: Allocation) => [nodeId, Namespace, JobID, ID] as const;
+  const query = { index: 'open_by_node', prefix: [nodeId], size: readInStep, keyOf };
+  for (const page of pagesOf(view, allocations, query)) {
+    for (const { ID } of page) if (view().get(nodeAssignments, [nodeId, ID]) === undefined) unassigned.push(ID);
+    yield;
+  }
+  return unassigned;
+}
+
+/** Assigns a node that was down its unfinished allocations again: those that were found before, unless they have ended since. */
+export function assignOpenAllocations(view: WriteView, nodeId: string, unassigned: readonly string[]): void {
+  for (const allocationId of unassigned) {
+    const allocation = view.get(allocations, [allocationId])?.record;
+    if (allocation === undefined || allocation.NodeID !== nodeId || isClientTerminal(allocation)) continue;
+    if (view.get(nodeAssignments, [nodeId, allocationId]) !== undefined) continue;
+    view.put(nodeAssignments, { nodeId, allocationId, index: view.index, gone: false });
+  }
+}
+
+/** Removes the rows of removed allocations once nothing is left of them on their node. */
+export function forgetEnded(view: WriteView, nodeId: string, ended: readonly string[]): void {
+  for (const allocationId of ended) {
+    const allocation = view.get(allocations, [allocationId])?.record;
+    if (allocation === undefined || allocation.NodeID !== nodeId || isClientTerminal(allocation)) {
+      view.remove(nodeAssignments, [nodeId, allocationId]);
+    }
+  }
+}
+
+/** The assignments of a node, all of them or those that changed after an index. */
+export function listAssignments(view: ReadView, nodeId: string, after: number): NodeAssignment[] {
+  const query =
+    after <= 0
+      ? { prefix: [nodeId] }
+      : { index: 'by_change', from: [nodeId, after + 1], to: [nodeId, Number.MAX_SAFE_INTEGER] };
+  return view.list(nodeAssignments, query).map(({ record }) => record);
 }

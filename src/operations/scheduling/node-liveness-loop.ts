@@ -21,7 +21,7 @@ import { pagesOf } from '../records/pages.js';
 import { jobsOnNode } from '../records/scheduling/node-evaluations.js';
 import { readInStep } from '../records/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../write-transaction.js';
-import { takeNodeDown } from './take-node-down.js';
+import { takeNodeDown } from './register-node.js';
 
 /** Marks nodes that have been silent for too long as down or disconnected, so that their allocations are replaced. */
 export const nodeLivenessLoop: BackgroundLoop = {

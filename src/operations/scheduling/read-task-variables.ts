@@ -21,7 +21,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
 import { readWorkload } from '../records/caller-standing.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
-import { decryptItems } from '../records/variable-items.js';
+import { decryptItems } from '../records/stored-secrets.js';
 import { isAgentOf } from './node-ownership.js';
 
 type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | StorageError;

@@ -6,7 +6,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { isMeasuredByChecks, measureHealth } from '../../scheduler/deployment/measure-health.js';
 import { withReportedHealth } from '../../scheduler/deployment/reported-health.js';
-import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
+import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
 import { isOutOfReach } from '../../scheduler/node-silence.js';
@@ -15,13 +15,12 @@ import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { followDeployments } from '../records/deployments/follow-deployments.js';
+import { followDeployments } from '../records/deployments/move-deployment.js';
 import { readAllocationJob, readJobRow } from '../records/jobs/job-rows.js';
-import { withoutKnownSecrets } from '../records/known-secrets.js';
 import { newEvaluation } from '../records/scheduling/new-evaluation.js';
+import { withoutKnownSecrets } from '../records/stored-secrets.js';
 import type { Transaction } from '../write-transaction.js';
-import { cancelFollowUps, withoutWait } from './cancel-follow-ups.js';
-import { forgetEnded } from './node-assignments.js';
+import { forgetEnded } from './list-node-work.js';
 import { isAgentOf } from './node-ownership.js';
 
 /** Stores the reports of a node in one write, with all consequences: counters, status, run events, reschedules. */
@@ -138,4 +137,53 @@ function takeReports(context: EngineContext, tx: Transaction, { nodeId, reports 
       changed.set(allocationId, { before, after: reported(context, tx, latest, report) });
   }
   return { unknown, changed: [...changed.values()] };
+}
+
+/**
+ * Removes the reference to the evaluation that would have marked the allocation as lost, after its disconnected node has reported it
+ * again.
+ */
+export function withoutWait(before: Allocation): Allocation {
+  if (before.ClientStatus !== 'unknown' || before.FollowupEvalID === undefined) return before;
+  const { FollowupEvalID: _, ...rest } = before;
+  return rest;
+}
+
+interface Changed {
+  readonly before: Allocation;
+  readonly after: Allocation;
+}
+
+/**
+ * Cancels delayed evaluations after allocations have reconnected: those that they referred to, unless other allocations still do, and, if the
+ * job no longer waits for any allocation, those for the end of the wait. Call it after all changed allocations were written.
+ */
+export function cancelFollowUps(tx: Transaction, changed: readonly Changed[]): void {
+  const byJob = new Map<string, Allocation[]>();
+  for (const { before } of changed) {
+    if (before.ClientStatus !== 'unknown') continue;
+    const key = JSON.stringify([before.Namespace, before.JobID]);
+    byJob.set(key, [...(byJob.get(key) ?? []), before]);
+  }
+  for (const back of byJob.values()) cancelOfJob(tx, back);
+}
+
+function isNamed(tx: Transaction, evaluationId: string): boolean {
+  return tx.list(allocations, { index: 'by_follow_up', prefix: [evaluationId], limit: 1 }).length > 0;
+}
+
+function cancelOfJob(tx: Transaction, back: readonly Allocation[]): void {
+  const [first] = back;
+  if (first === undefined) return;
+  const prefix = [first.Namespace, first.JobID];
+  const waits = tx.list(allocations, { index: 'unknown_by_job', prefix, limit: 1 }).length > 0;
+  const named = new Set(back.flatMap(({ FollowupEvalID }) => FollowupEvalID ?? []).filter((id) => !isNamed(tx, id)));
+  const isNeedless = ({ ID, WaitUntil, TriggeredBy }: Evaluation): boolean =>
+    WaitUntil !== undefined && (named.has(ID) || (!waits && TriggeredBy === 'max-disconnect-timeout'));
+  for (const { record } of tx.list(evaluations, { index: 'open_by_job', prefix: [...prefix, 'pending'] })) {
+    if (!isNeedless(record)) continue;
+    const { index: ModifyIndex, now } = tx;
+    const ends = { Status: 'canceled', StatusDescription: 'Its allocations have reconnected' } as const;
+    tx.put(evaluations, { ...record, ...ends, ModifyIndex, ModifyTime: timeOfChange(record, now) });
+  }
 }

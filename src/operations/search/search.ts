@@ -41,8 +41,7 @@ import { type StoredVariable, variables } from '../../variables/variable.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
-import { namespaceNames } from '../records/namespace-rows.js';
-import { listNodePools as allNodePools } from '../records/node-pool-rows.js';
+import { listNodePools as allNodePools, namespaceNames } from '../records/declared-rows.js';
 import { pagesOf } from '../records/pages.js';
 
 interface SearchInput {

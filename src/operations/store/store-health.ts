@@ -1,9 +1,12 @@
-import { ResultAsync } from 'neverthrow';
-import type { Principal } from '../../access/principal.js';
+import { ok, ResultAsync } from 'neverthrow';
+import { hostPrincipal, type Principal } from '../../access/principal.js';
 import type { AgentHealth, Health } from '../../api/calls/system-calls.js';
+import type { StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import { table } from '../../shared/table.js';
+import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { probeStore } from './probe-store.js';
 
 /** How long a result is reused, in milliseconds: unauthenticated callers may request it, and a check costs a write. */
 const validFor = second;
@@ -60,4 +63,25 @@ async function withinTimeout(written: Promise<Health>): Promise<Health> {
   const health = await Promise.race([written, late]);
   clearTimeout(timer);
   return health;
+}
+
+/** A row written only to test that the store is writable. One for each engine over the store. */
+interface StoreProbe {
+  readonly ID: string;
+  readonly WrittenAt: Instant;
+}
+
+const storeProbes = table<StoreProbe>('store_probes', (probe) => [probe.ID]);
+
+/**
+ * Writes a row and waits until it is durable: an engine whose store is not writable (disk full, read-only,
+ * locked by another process) cannot work. No reader waits for the table, so none is woken.
+ */
+export function probeStore(context: EngineContext): ResultAsync<void, StorageError> {
+  return commit(context, hostPrincipal, (tx) => {
+    // Every process has a new owner name, so rows of earlier ones are removed.
+    for (const { record } of tx.list(storeProbes)) tx.remove(storeProbes, [record.ID]);
+    tx.put(storeProbes, { ID: context.owner, WrittenAt: tx.now });
+    return ok(undefined);
+  }).map(() => undefined);
 }

@@ -13,7 +13,7 @@ import { clockReadings } from '../context/store-clock.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namespacedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
-import { decryptItems } from '../records/variable-items.js';
+import { decryptItems } from '../records/stored-secrets.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsUnder } from '../waiting/watched-rows.js';

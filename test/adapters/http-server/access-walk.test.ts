@@ -17,7 +17,7 @@ import { namespaceCapabilities } from '../../../src/access/capability.js';
 import { areas } from '../../../src/access/policy/policy.js';
 import { tokens } from '../../../src/access/tokens.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
-import { putPolicy } from '../../../src/operations/access/put-policy.js';
+import { putPolicy } from '../../../src/operations/access/policies.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { filledEngine } from './engine-under-test.js';

@@ -3,8 +3,8 @@ import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../.
 import { memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { manualClock } from '../../../adapters/memory/manual-clock.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import { listTokens } from '../../../src/operations/access/tokens/list-tokens.js';
-import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
+import { listTokens } from '../../../src/operations/access/tokens/put-token.js';
+import { removeToken } from '../../../src/operations/access/tokens/save-token.js';
 import type { ReadView, Storage } from '../../../src/ports/storage.js';
 import { engineUnderTest } from './engine-under-test.js';
 

@@ -10,7 +10,7 @@ import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { createEngine, hostPrincipal } from '../../../src/index.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import type { Storage, StorageError } from '../../../src/ports/index.js';
 
 /** Takes the write lock of a file, says so, and keeps it for as long as it lives. */

@@ -17,28 +17,27 @@ import {
   type Principal,
   type SettingsOverrides,
 } from '../../../src/index.js';
-import { putPolicy } from '../../../src/operations/access/put-policy.js';
-import { putRole } from '../../../src/operations/access/put-role.js';
+import { putPolicy } from '../../../src/operations/access/policies.js';
+import { putRole } from '../../../src/operations/access/roles.js';
 import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
 import { createOneTimeToken } from '../../../src/operations/access/tokens/one-time-token.js';
 import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
+import { tagJobVersion } from '../../../src/operations/jobs/job-versions.js';
 import { listJobAllocations } from '../../../src/operations/jobs/reading/read-allocations.js';
 import { readLatestDeployment } from '../../../src/operations/jobs/reading/read-deployments.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
-import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { putNamespace } from '../../../src/operations/namespaces/namespaces.js';
 import { putNodePool } from '../../../src/operations/nodes/node-pools.js';
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/scheduler-configuration.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { putEventType } from '../../../src/operations/notifications/events/event-types.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import { startBulkRedelivery } from '../../../src/operations/notifications/log/recoveries.js';
-import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putUser, putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
-import { putVariable } from '../../../src/operations/variables/put-variable.js';
+import { putVariable } from '../../../src/operations/variables/write-variable.js';
 import type { Logger } from '../../../src/ports/index.js';
 import type { Storage, WriteView } from '../../../src/ports/storage.js';
 import type { Deployment } from '../../../src/scheduler/index.js';

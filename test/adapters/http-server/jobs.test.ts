@@ -7,7 +7,7 @@ import {
 } from '../../../adapters/http-server/index.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
-import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { putNamespace } from '../../../src/operations/namespaces/namespaces.js';
 import { engineUnderTest } from './engine-under-test.js';
 
 const batch = (id: string, further: Readonly<Record<string, unknown>> = {}) => ({

@@ -18,8 +18,7 @@ import { openTelemetryTracer } from '../../../adapters/opentelemetry/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
-import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putUser, putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import type { Mailer } from '../../../src/ports/index.js';
 
 import { hour, minute } from '../../../src/shared/duration.js';

@@ -6,7 +6,7 @@ import { prometheusObserver } from '../../../adapters/prometheus/index.js';
 import { createEngine, hostPrincipal, instruments, type JobInput, orThrow } from '../../../src/index.js';
 import { prometheusText } from '../../../src/metrics/prometheus-text.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { sourceFiles } from '../../support/source-imports.js';
 
 describe('prometheusObserver', () => {

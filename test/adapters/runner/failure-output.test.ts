@@ -9,8 +9,8 @@ import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js'
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { events, type RunEvent } from '../../../src/notifications/events/event.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
-import { putVariable } from '../../../src/operations/variables/put-variable.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
+import { putVariable } from '../../../src/operations/variables/write-variable.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import { agentLinkages, type LinkageKind } from '../../support/agent-linkages.js';
 import { groupDocument } from '../../support/jobs.js';

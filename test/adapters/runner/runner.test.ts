@@ -31,7 +31,7 @@ import { events } from '../../../src/notifications/events/event.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';

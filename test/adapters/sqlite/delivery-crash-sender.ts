@@ -8,7 +8,7 @@ import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 /*
  * A service that accepts events and delivers them until it is killed: `node delivery-crash-sender.mjs <file> <url> <name>

@@ -7,8 +7,7 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import { listDeliveries } from '../../../src/operations/notifications/log/list-deliveries.js';
-import { putVariable } from '../../../src/operations/variables/put-variable.js';
-import { removeVariable } from '../../../src/operations/variables/remove-variable.js';
+import { putVariable, removeVariable } from '../../../src/operations/variables/write-variable.js';
 
 import { commit, store, things, valueFrom } from '../../conformance/storage/storage-subject.js';
 import { create, must, owner, runEvent, testEngine, workspaceId } from '../../operations/notifications/engine-setup.js';

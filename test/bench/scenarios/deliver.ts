@@ -13,12 +13,11 @@ import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
 import { bodyOfEvent } from '../../../src/notifications/delivery/fresh-delivery.js';
-import type { RunEvent } from '../../../src/notifications/events/event.js';
-import { events } from '../../../src/notifications/events/event.js';
+import { events, type RunEvent } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { commit } from '../../../src/operations/commit.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import { publishNotificationEvent } from '../../../src/operations/records/publish-notification-event.js';
 import type { Storage } from '../../../src/ports/storage.js';

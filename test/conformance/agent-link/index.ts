@@ -9,7 +9,7 @@ import { readAllocationStats } from '../../../src/operations/allocations/steer-a
 import { stopAllocation } from '../../../src/operations/allocations/stop-allocation.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { putVariable } from '../../../src/operations/variables/put-variable.js';
+import { putVariable } from '../../../src/operations/variables/write-variable.js';
 
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import { allocations } from '../../../src/scheduler/allocation.js';

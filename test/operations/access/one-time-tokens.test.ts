@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { oneTimeTokens } from '../../../src/access/one-time-tokens.js';
 import { createEngine, type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
-import { putPolicy } from '../../../src/operations/access/put-policy.js';
-import { listOwnPolicies } from '../../../src/operations/access/read-policies.js';
+import { listOwnPolicies, putPolicy } from '../../../src/operations/access/policies.js';
 import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
 import {
   createOneTimeToken,
@@ -12,8 +11,7 @@ import {
   sealBySecret,
 } from '../../../src/operations/access/tokens/one-time-token.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
-import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
-import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
+import { removeToken, saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { minute } from '../../../src/shared/duration.js';
 
 const start = Date.parse('2030-01-01T00:00:00Z');

@@ -12,19 +12,19 @@ import {
   type Principal,
   type TokenDocument,
 } from '../../../src/index.js';
-import { putPolicy } from '../../../src/operations/access/put-policy.js';
-import { putRole } from '../../../src/operations/access/put-role.js';
-import { type ListPoliciesInput, listPolicies, readPolicy } from '../../../src/operations/access/read-policies.js';
-import { type ListRolesInput, listRoles, readRole } from '../../../src/operations/access/read-roles.js';
-import { removePolicy } from '../../../src/operations/access/remove-policy.js';
-import { removeRole } from '../../../src/operations/access/remove-role.js';
-import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
+import {
+  type ListPoliciesInput,
+  listPolicies,
+  putPolicy,
+  readPolicy,
+  removePolicy,
+} from '../../../src/operations/access/policies.js';
+import { type ListRolesInput, listRoles, putRole, readRole, removeRole } from '../../../src/operations/access/roles.js';
+import { tokenAuthenticator, workloadCaller } from '../../../src/operations/access/tokens/authenticate-token.js';
 import { listTokenStubs } from '../../../src/operations/access/tokens/list-token-stubs.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { readToken } from '../../../src/operations/access/tokens/read-token.js';
-import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
-import { type SaveTokenInput, saveToken } from '../../../src/operations/access/tokens/save-token.js';
-import { workloadCaller } from '../../../src/operations/access/workload-caller.js';
+import { removeToken, type SaveTokenInput, saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { hour, minute } from '../../../src/shared/duration.js';
 import { pagesOf } from '../../support/pages.js';
 

@@ -3,9 +3,8 @@ import { tokens } from '../../../src/access/tokens.js';
 import { anonymousPrincipal, hostPrincipal, type Principal } from '../../../src/index.js';
 import { authenticateToken, tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
 import { bootstrapManagementToken } from '../../../src/operations/access/tokens/bootstrap-management-token.js';
-import { listTokens } from '../../../src/operations/access/tokens/list-tokens.js';
-import { putToken } from '../../../src/operations/access/tokens/put-token.js';
-import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
+import { listTokens, putToken } from '../../../src/operations/access/tokens/put-token.js';
+import { removeToken } from '../../../src/operations/access/tokens/save-token.js';
 import { engineUnderTest } from '../../adapters/http-server/engine-under-test.js';
 
 const reader: Principal = {

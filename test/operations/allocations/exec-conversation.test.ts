@@ -6,7 +6,7 @@ import {
   inputOf,
   sendOutput,
   terminalFrom,
-} from '../../../src/operations/allocations/exec-conversation.js';
+} from '../../../src/operations/allocations/streams-and-sockets.js';
 
 describe('the command of a request', () => {
   it.each([

@@ -6,7 +6,7 @@ import { hostPrincipal } from '../../../src/index.js';
 import { steppedWork, stepsInTurns } from '../../../src/operations/context/steps-in-turns.js';
 import { planJob } from '../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { drainNode } from '../../../src/operations/nodes/drain-node.js';
+import { drainNode } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import type { ReadView, Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';

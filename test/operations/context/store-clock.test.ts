@@ -9,9 +9,9 @@ import { clockOver, StoreClock } from '../../../src/operations/context/store-clo
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { listDeliveries } from '../../../src/operations/notifications/log/list-deliveries.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { heartbeatNode, registerNode } from '../../../src/operations/scheduling/register-node.js';
-import { type PutVariableInput, putVariable } from '../../../src/operations/variables/put-variable.js';
+import { type PutVariableInput, putVariable } from '../../../src/operations/variables/write-variable.js';
 
 import type { Storage } from '../../../src/ports/storage.js';
 import { nodes } from '../../../src/scheduler/node.js';

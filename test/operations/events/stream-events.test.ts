@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import type { ClusterEvent } from '../../../src/events/cluster-event.js';
 import { earlierRecords, noticeBatches } from '../../../src/events/event-records.js';
-import { putPolicy } from '../../../src/operations/access/put-policy.js';
-import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
-import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
+import { putPolicy } from '../../../src/operations/access/policies.js';
+import { removeToken, saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { commit } from '../../../src/operations/commit.js';
 import {
   type StreamEventsInput,
@@ -13,10 +12,10 @@ import {
   streamEvents,
 } from '../../../src/operations/events/stream-events.js';
 import { evaluateJob } from '../../../src/operations/jobs/evaluate-job.js';
+import { tagJobVersion } from '../../../src/operations/jobs/job-versions.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
-import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { putNamespace } from '../../../src/operations/namespaces/namespaces.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';

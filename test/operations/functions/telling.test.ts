@@ -29,7 +29,10 @@ import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import type { Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
-import { putWorkspace, removeWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import {
+  putWorkspace,
+  removeWorkspace,
+} from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { readMetrics } from '../../../src/operations/store/read-metrics.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { Storage } from '../../../src/ports/storage.js';

@@ -6,14 +6,18 @@ import { jobSubmissions } from '../../../src/jobs/changes/job-submission.js';
 import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
 import { scalingEvents } from '../../../src/jobs/scaling/scaling-event.js';
 import { evaluateJob } from '../../../src/operations/jobs/evaluate-job.js';
+import {
+  type RevertJobInput,
+  revertJob,
+  setJobStability,
+  tagJobVersion,
+  untagJobVersion,
+} from '../../../src/operations/jobs/job-versions.js';
 import { listJobVersions } from '../../../src/operations/jobs/reading/read-job.js';
 import { readJobScaleStatus } from '../../../src/operations/jobs/reading/read-scale-status.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { type RevertJobInput, revertJob } from '../../../src/operations/jobs/revert-job.js';
 import { type ScaleJobInput, scaleJob } from '../../../src/operations/jobs/scale-job.js';
-import { setJobStability } from '../../../src/operations/jobs/set-job-stability.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { tagJobVersion, untagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
 import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { batchJob, group, parameterizedJob, serviceJob, type World, world } from './world.js';

@@ -10,9 +10,8 @@ import { registerJob } from '../../../src/operations/jobs/registration/register-
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/scheduler-configuration.js';
 import { listNodeWork } from '../../../src/operations/scheduling/list-node-work.js';
-import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { leaveNode, registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
-import { leaveNode } from '../../../src/operations/scheduling/take-node-down.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodeFrom } from '../../support/nodes.js';

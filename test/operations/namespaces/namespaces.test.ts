@@ -4,9 +4,12 @@ import { hostPrincipal, type Principal } from '../../../src/access/principal.js'
 import { namespaces } from '../../../src/jobs/namespaces/namespace.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
-import { listNamespaces, readNamespace } from '../../../src/operations/namespaces/read-namespaces.js';
-import { removeNamespace } from '../../../src/operations/namespaces/remove-namespace.js';
+import {
+  listNamespaces,
+  putNamespace,
+  readNamespace,
+  removeNamespace,
+} from '../../../src/operations/namespaces/namespaces.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { parameterizedJob, serviceJob, type World, world } from '../jobs/world.js';
 

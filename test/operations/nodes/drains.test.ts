@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { drainNode } from '../../../src/operations/nodes/drain-node.js';
-import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
+import { drainNode, setNodeEligibility } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { readNode } from '../../../src/operations/scheduling/read-nodes.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';

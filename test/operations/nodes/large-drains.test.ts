@@ -12,8 +12,8 @@ import {
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { commit } from '../../../src/operations/commit.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { drainNode } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { drainLoop } from '../../../src/operations/nodes/drain-loop.js';
-import { drainNode } from '../../../src/operations/nodes/drain-node.js';
 import type { ReadView, Storage, WriteView } from '../../../src/ports/storage.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';

@@ -9,13 +9,11 @@ import {
 } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { drainNode } from '../../../src/operations/nodes/drain-node.js';
+import { drainNode, setNodeEligibility } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { purgeNode } from '../../../src/operations/nodes/purge-node.js';
-import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
 import { nodeLivenessLoop } from '../../../src/operations/scheduling/node-liveness-loop.js';
-import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { leaveNode, registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
-import { leaveNode } from '../../../src/operations/scheduling/take-node-down.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';

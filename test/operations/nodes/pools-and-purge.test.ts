@@ -3,7 +3,8 @@ import { hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import type { ListRequest } from '../../../src/operations/listing/list-request.js';
-import { collectGarbage } from '../../../src/operations/maintenance/collect-garbage.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collection-loop.js';
+import { setNodeEligibility } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';
 import {
   listNodePoolNodes,
@@ -17,7 +18,6 @@ import {
   readSchedulerConfiguration,
   setSchedulerConfiguration,
 } from '../../../src/operations/nodes/scheduler-configuration.js';
-import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodeHeartbeats, nodes } from '../../../src/scheduler/node.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/index.js';
-import { drainNode } from '../../../src/operations/nodes/drain-node.js';
+import { drainNode, setNodeEligibility } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';
 import {
   listNodePoolNodes,
@@ -15,7 +15,6 @@ import {
   readSchedulerConfiguration,
   setSchedulerConfiguration,
 } from '../../../src/operations/nodes/scheduler-configuration.js';
-import { setNodeEligibility } from '../../../src/operations/nodes/set-node-eligibility.js';
 import { type World, world } from '../jobs/world.js';
 
 const nobody: Principal = { ...hostPrincipal, management: false };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/index.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { revertJob } from '../../../src/operations/jobs/job-versions.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { revertJob } from '../../../src/operations/jobs/revert-job.js';
 import { scaleJob } from '../../../src/operations/jobs/scale-job.js';
 import {
   readSchedulerConfiguration,

@@ -4,7 +4,7 @@ import { hostPrincipal } from '../../../src/index.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import { showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 it('tells of an attempt when the log holds it', async () => {
   await using house = await testEngine({ answer: { status: 204 } });

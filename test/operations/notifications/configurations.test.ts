@@ -17,8 +17,12 @@ import {
   updateNotificationConfiguration,
 } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
-import { putUser, removeUser } from '../../../src/operations/notifications/workspaces/put-user.js';
-import { putWorkspace, removeWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import {
+  putUser,
+  putWorkspace,
+  removeUser,
+  removeWorkspace,
+} from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import { day, second } from '../../../src/shared/duration.js';
 import {

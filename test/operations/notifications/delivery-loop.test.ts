@@ -19,7 +19,7 @@ import { sendNotificationEvent } from '../../../src/operations/notifications/eve
 import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
 import { countRecoverable } from '../../../src/operations/notifications/log/recoveries.js';
 import { recoverDeliveries, redeliver } from '../../../src/operations/notifications/log/redeliver.js';
-import { removeUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+import { removeUser } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';

@@ -18,7 +18,7 @@ import { eraseNotificationEvent } from '../../../src/operations/notifications/ev
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
 import { recoverDeliveries, redeliver } from '../../../src/operations/notifications/log/redeliver.js';
-import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
+import { putUser } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import type { Mailer } from '../../../src/ports/mailer.js';
 import type { ReadView, Storage } from '../../../src/ports/storage.js';

@@ -12,15 +12,17 @@ import {
   recordingMailer,
 } from '../../../adapters/memory/recording-mailer.js';
 import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
-import type { Principal } from '../../../src/access/principal.js';
-import { hostPrincipal } from '../../../src/access/principal.js';
+import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';
 import type { UncheckedConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import type { RunEvent } from '../../../src/notifications/events/event.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
-import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
-import { putWorkspace, type WorkspaceInput } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import {
+  putUser,
+  putWorkspace,
+  type WorkspaceInput,
+} from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import type { SettingsOverrides } from '../../../src/settings.js';
 

@@ -21,7 +21,7 @@ import {
   startBulkRedelivery,
 } from '../../../src/operations/notifications/log/recoveries.js';
 import { recoverDeliveries, redeliver } from '../../../src/operations/notifications/log/redeliver.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';

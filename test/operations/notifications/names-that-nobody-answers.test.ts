@@ -8,7 +8,7 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import { type NameServer, startNameServer } from '../../support/name-server.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';

@@ -16,8 +16,7 @@ import { createEngine, type Engine, type EnginePorts } from '../../../src/engine
 import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
 import { listDeliveries } from '../../../src/operations/notifications/log/list-deliveries.js';
-import { putUser } from '../../../src/operations/notifications/workspaces/put-user.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putUser, putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import { startReceiver } from '../../support/receiver.js';
 import { create, must, owner, publish, workspaceInput } from './engine-setup.js';

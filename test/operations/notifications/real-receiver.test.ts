@@ -15,7 +15,7 @@ import {
 } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
 import { showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import { patience } from '../../support/patience.js';
 import { type Behaviour, type Receiver, startReceiver } from '../../support/receiver.js';

@@ -15,7 +15,10 @@ import {
   startBulkRedelivery,
 } from '../../../src/operations/notifications/log/recoveries.js';
 import { redeliver } from '../../../src/operations/notifications/log/redeliver.js';
-import { putWorkspace, removeWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import {
+  putWorkspace,
+  removeWorkspace,
+} from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
 import { day, minute, second } from '../../../src/shared/duration.js';
 import { create, must, mustFail, owner, publish, testEngine, workspaceId, workspaceInput } from './engine-setup.js';

@@ -8,7 +8,7 @@ import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js'
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { forceLaunch } from '../../../src/operations/periodic/force-launch.js';
+import { forceLaunch } from '../../../src/operations/periodic/launches.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';

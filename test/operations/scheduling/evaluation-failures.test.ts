@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EvaluationFailures } from '../../../src/operations/scheduling/evaluation-failures.js';
+import { EvaluationFailures } from '../../../src/operations/scheduling/process-evaluation.js';
 
 it('counts by ID, until the ID is forgotten', () => {
   const { faults: counts } = new EvaluationFailures();

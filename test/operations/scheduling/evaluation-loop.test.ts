@@ -6,9 +6,9 @@ import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { commit } from '../../../src/operations/commit.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
+import { readSchedulerConfiguration } from '../../../src/operations/records/declared-rows.js';
 import { watchOf } from '../../../src/operations/records/scheduling/plan-basis.js';
-import { readSchedulerConfiguration } from '../../../src/operations/records/scheduling/scheduler-configuration-rows.js';
 import { writeInTurns } from '../../../src/operations/scheduling/evaluation-loop.js';
 import {
   beginEvaluation,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { putNamespace } from '../../../src/operations/namespaces/namespaces.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';

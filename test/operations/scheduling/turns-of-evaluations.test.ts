@@ -4,7 +4,7 @@ import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js'
 import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
 import type { BackgroundLoop } from '../../../src/operations/context/engine-context.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { periodicLaunchLoop } from '../../../src/operations/periodic/launch-loop.js';
+import { periodicLaunchLoop } from '../../../src/operations/periodic/launches.js';
 import { evaluationLoop } from '../../../src/operations/scheduling/evaluation-loop.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { ReadView } from '../../../src/ports/storage.js';

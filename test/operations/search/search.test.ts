@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { putNamespace } from '../../../src/operations/namespaces/namespaces.js';
 import { putNodePool } from '../../../src/operations/nodes/node-pools.js';
 import { fuzzySearch, search } from '../../../src/operations/search/search.js';
-import { putVariable } from '../../../src/operations/variables/put-variable.js';
+import { putVariable } from '../../../src/operations/variables/write-variable.js';
 import { group, serviceJob, type World, world } from '../jobs/world.js';
 
 /** Jobs with policies and variables in two namespaces. */

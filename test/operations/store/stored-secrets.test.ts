@@ -10,10 +10,9 @@ import { readToken } from '../../../src/operations/access/tokens/read-token.js';
 import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { showNotificationConfiguration } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
 import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
-import { checkStoredSecrets } from '../../../src/operations/store/secrets/check-stored-secrets.js';
-import { resealStoredSecrets } from '../../../src/operations/store/secrets/reseal-stored-secrets.js';
-import { putVariable } from '../../../src/operations/variables/put-variable.js';
+import { checkStoredSecrets, resealStoredSecrets } from '../../../src/operations/store/stored-secrets.js';
 import { readVariable } from '../../../src/operations/variables/read-variables.js';
+import { putVariable } from '../../../src/operations/variables/write-variable.js';
 
 import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Storage } from '../../../src/ports/storage.js';

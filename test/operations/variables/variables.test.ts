@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { aesCipher } from '../../../adapters/node/index.js';
 import { createEngine, type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
-import { workloadCaller } from '../../../src/operations/access/workload-caller.js';
-import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
-import { removeNamespace } from '../../../src/operations/namespaces/remove-namespace.js';
-import { type PutVariableInput, putVariable } from '../../../src/operations/variables/put-variable.js';
+import { workloadCaller } from '../../../src/operations/access/tokens/authenticate-token.js';
+import { putNamespace, removeNamespace } from '../../../src/operations/namespaces/namespaces.js';
 import { listVariables, readVariable } from '../../../src/operations/variables/read-variables.js';
-import { removeVariable } from '../../../src/operations/variables/remove-variable.js';
-import { renewLock } from '../../../src/operations/variables/renew-lock.js';
+import {
+  type PutVariableInput,
+  putVariable,
+  removeVariable,
+  renewLock,
+} from '../../../src/operations/variables/write-variable.js';
 import { second } from '../../../src/shared/duration.js';
 import { variables } from '../../../src/variables/variable.js';
 

@@ -1,10 +1,5 @@
-import { dispatchCalls } from './dispatch-calls.js';
-import { lifecycleCalls } from './lifecycle-calls.js';
-import { jobListCalls } from './list-calls.js';
-import { jobReadCalls } from './read-calls.js';
-import { registrationCalls } from './registration-calls.js';
-import { scaleCalls } from './scale-calls.js';
-import { versionCalls, versionTagCalls } from './version-calls.js';
+import { dispatchCalls, lifecycleCalls, registrationCalls, scaleCalls } from './changes.js';
+import { jobListCalls, jobReadCalls, versionCalls, versionTagCalls } from './reads.js';
 
 /** Jobs: their documents, versions and instances, and their scheduling state. */
 export const jobCalls = {
@@ -18,4 +13,4 @@ export const jobCalls = {
   ...versionTagCalls,
 } as const;
 
-export { poolJobCalls } from './list-calls.js';
+export { poolJobCalls } from './reads.js';

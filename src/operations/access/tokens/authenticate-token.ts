@@ -1,12 +1,12 @@
 import type { ResultAsync } from 'neverthrow';
 import { policies } from '../../../access/policy-record.js';
-import type { Principal } from '../../../access/principal.js';
+import type { Principal, Workload } from '../../../access/principal.js';
 import { roles } from '../../../access/role-record.js';
 import { nobodysPrincipal, tokenPrincipal } from '../../../access/token-principal.js';
 import { isExpired, type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { rulebookOf, tokenRowOf } from '../../records/caller-standing.js';
+import { readWorkload, rulebookOf, tokenRowOf } from '../../records/caller-standing.js';
 import { rememberPresented } from '../../records/presented-secret.js';
 
 /** The principal of the token with this secret; undefined when it is unknown or expired. */
@@ -81,4 +81,12 @@ export function tokenAuthenticator(
       const found = rememberedFor(view, secret);
       return found === undefined || isExpired(found.token, context.clock.now()) ? undefined : found.principal;
     });
+}
+
+/**
+ * The principal of a task: it may read the variables of its job, group and task, and has the rights that the policies for
+ * its job grant. Verify the task's identity before calling this.
+ */
+export function workloadCaller(context: EngineContext, workload: Workload): ResultAsync<Principal, StorageError> {
+  return context.storage.read((view) => readWorkload(view, workload));
 }

@@ -1,7 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type BootstrapDone, type InvalidAccess, unfitAccess } from '../../../access/errors.js';
-import type { Principal } from '../../../access/principal.js';
-import { hostPrincipal } from '../../../access/principal.js';
+import { hostPrincipal, type Principal } from '../../../access/principal.js';
 import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import type { StorageError } from '../../../ports/storage.js';

@@ -123,3 +123,13 @@ function checkSecret(secret: string) {
 function sameToken(a: StoredToken, b: StoredToken): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
+
+/** All tokens in order of accessors, without secrets. Only management callers may do this. */
+export function listTokens(
+  context: EngineContext,
+  caller: Principal,
+): ResultAsync<readonly TokenInfo[], PermissionDenied | StorageError> {
+  return authoriseManagement(caller).asyncAndThen(() =>
+    context.storage.read((view) => view.list(tokens).map((row) => tokenInfo(row.record))),
+  );
+}

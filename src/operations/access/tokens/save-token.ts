@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { type InvalidAccess, unfitAccess } from '../../../access/errors.js';
+import { type InvalidAccess, type TokenNotFound, unfitAccess } from '../../../access/errors.js';
 import type { NodeIdentity, Principal, WorkspaceRight } from '../../../access/principal.js';
 import { roles, type StoredRole } from '../../../access/role-record.js';
 import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
@@ -196,4 +196,22 @@ function findRole(
   return id !== ''
     ? tx.get(roles, [id])?.record
     : tx.list(roles, { index: 'by_name', prefix: [name], limit: 1 })[0]?.record;
+}
+
+/**
+ * Revokes a token by its accessor. Only management callers may do this. Returns the index of the
+ * write.
+ */
+export function removeToken(
+  context: EngineContext,
+  caller: Principal,
+  { accessor }: { readonly accessor: string },
+): ResultAsync<{ readonly index: number }, PermissionDenied | TokenNotFound | StorageError> {
+  return authoriseManagement(caller)
+    .asyncAndThen(() =>
+      commit(context, caller, (tx) =>
+        tx.remove(tokens, [accessor]) ? ok(undefined) : err<void, TokenNotFound>({ type: 'token_not_found', accessor }),
+      ),
+    )
+    .map(({ index }) => ({ index }));
 }

@@ -26,8 +26,8 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';
+import { readNodePool } from '../../records/declared-rows.js';
 import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../records/function-jobs.js';
-import { readNodePool } from '../../records/node-pool-rows.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 

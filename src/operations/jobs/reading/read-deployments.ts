@@ -7,18 +7,19 @@ import { type Deployment, deployments } from '../../../scheduler/deployment/depl
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
+import { someNamespace } from '../../records/declared-rows.js';
 import { ofPresentRegistration } from '../../records/jobs/job-rows.js';
-import { someNamespace } from '../../records/namespace-rows.js';
 import {
   type JobQuery,
   type ListRead,
   type NamespaceQuery,
   type Read,
+  type RecordQuery,
   readList,
   readOfJob,
+  readRecord,
   visibilityOf,
 } from './read-query.js';
-import { type RecordQuery, readRecord } from './record-query.js';
 
 /** Selects the deployments of `listDeployments`, and whether it waits for a change. */
 interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}

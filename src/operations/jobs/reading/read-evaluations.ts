@@ -15,11 +15,12 @@ import {
   type ListRead,
   type NamespaceQuery,
   type Read,
+  type RecordQuery,
   readList,
   readOfJob,
+  readRecord,
   visibilityOf,
 } from './read-query.js';
-import { type RecordQuery, readRecord } from './record-query.js';
 
 /** Selects the evaluations of `listEvaluations`, and whether it waits for a change. */
 interface ListEvaluationsInput extends NamespaceQuery, ListRequest {

@@ -12,7 +12,7 @@ import {
 } from '../../../jobs/scaling/scaling-policies.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { someNamespace } from '../../records/namespace-rows.js';
+import { someNamespace } from '../../records/declared-rows.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
 import { type NamespaceQuery, queryKey, type Read, visibilityOf } from './read-query.js';
 

@@ -32,12 +32,15 @@ import { readFunctionJob, refusedForFunction, registerFunctionJob } from '../../
 import { readJobRow } from '../../records/jobs/job-rows.js';
 import { type WrittenRegistration, writeRegistration } from '../../records/jobs/write-registration.js';
 import type { Transaction } from '../../write-transaction.js';
-import { acceptsRegistrations } from './accepts-registrations.js';
-import { authoriseVolumes } from './authorise-volumes.js';
-import { faultsOrRefusal } from './check-job.js';
-import { checkDemands } from './check-policies.js';
-import { checkQuota, keptWarnings } from './check-quota.js';
-import { functionWarnings } from './function-warnings.js';
+import {
+  acceptsRegistrations,
+  authoriseVolumes,
+  checkDemands,
+  checkQuota,
+  faultsOrRefusal,
+  functionWarnings,
+  keptWarnings,
+} from './check-registration.js';
 
 /** A submitted job document. */
 export interface JobDocumentInput {

@@ -12,8 +12,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { readJobRow } from '../../records/jobs/job-rows.js';
-import { problemsOfJob } from './check-job.js';
-import { functionWarnings } from './function-warnings.js';
+import { functionWarnings, problemsOfJob } from './check-registration.js';
 import type { JobDocumentInput } from './register-job.js';
 
 /** Errors and warnings about a job. */

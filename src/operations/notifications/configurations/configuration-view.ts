@@ -16,7 +16,7 @@ import type { ReadView } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { decryptOptions, decryptSecret } from '../../records/stored-secrets.js';
-import { queueClock } from '../log/queue-clock.js';
+import { queueClock } from '../log/delivery-log.js';
 
 /** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */
 export interface ConfigurationView {

@@ -5,7 +5,7 @@ import type { InvalidParameter, NotFound } from '../../../notifications/errors.j
 import type { StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findConfiguration, findWorkspace } from '../find-resource.js';
-import { type PageRequest, readPage } from '../page.js';
+import { type PageRequest, readPage } from '../list-inputs.js';
 import { type ConfigurationView, type HealthView, viewConfiguration } from './configuration-view.js';
 
 /** The position of a page in a counted list. Page numbers begin at 1. */

@@ -28,7 +28,7 @@ import {
 } from '../../queue/work-loop.js';
 import { addDelivery, hasUnfinished, underWayOf } from '../../records/delivery-rows.js';
 import type { Transaction } from '../../write-transaction.js';
-import { attemptDelivery } from './attempt-delivery.js';
+import { attemptDelivery, silentAttempt } from './attempt-delivery.js';
 import {
   type DeliveryEnd,
   type DeliveryItem,
@@ -41,7 +41,6 @@ import {
 import { DeliveryTurn, destinationsIndex } from './delivery-turn.js';
 import type { OpenDestination } from './load-destination.js';
 import { recordEnds, reportExpired } from './record-ends.js';
-import { silentAttempt } from './silent-attempt.js';
 
 /**
  * Sends due deliveries: the rows of deliveries as a queue, see `WorkLoop`. If the process is killed, its lease ends and its deliveries

@@ -16,7 +16,7 @@ import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { decryptOptions, decryptSecret } from '../../records/stored-secrets.js';
 import { recipientsOf } from '../configurations/verify-notification-configuration.js';
-import { queueClock } from '../log/queue-clock.js';
+import { queueClock } from '../log/delivery-log.js';
 
 /** The limits that apply to the attempts at a destination. */
 export interface DestinationRoute extends Route {

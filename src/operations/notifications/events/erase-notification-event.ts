@@ -11,7 +11,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { releaseNext } from '../../records/delivery-rows.js';
 import type { Transaction } from '../../write-transaction.js';
 import { touchQueue } from '../log/change-queue.js';
-import { queueClock } from '../log/queue-clock.js';
+import { queueClock } from '../log/delivery-log.js';
 import { deliveriesOf, findEvent } from './events-log.js';
 
 /**

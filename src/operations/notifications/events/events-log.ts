@@ -24,10 +24,8 @@ import { deliveryOf } from '../../records/delivery-rows.js';
 import { firstSequenceIn, mayAdminister } from '../../records/earlier-workspace.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { findWorkspace } from '../find-resource.js';
-import { currentState } from '../log/delivery-log.js';
-import { type DeliveryDetails, describeDelivery } from '../log/delivery-view.js';
-import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
-import { readTriggerFilter } from '../trigger-filter.js';
+import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
+import { currentState, type DeliveryDetails, describeDelivery } from '../log/delivery-log.js';
 
 /** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {

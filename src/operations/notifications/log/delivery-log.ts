@@ -1,8 +1,12 @@
+import type { DestinationKind } from '../../../notifications/configurations/destination.js';
 import {
+  type Attempt,
   type Delivery,
   type DeliveryOutcome,
   deliveries,
   isUnfinished,
+  outcomeOf,
+  type RecipientResult,
 } from '../../../notifications/delivery/delivery.js';
 import {
   type RecoverableOutcome,
@@ -12,7 +16,12 @@ import {
 } from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
+import type { WaitReason } from '../../../notifications/queue/wait-reason.js';
 import type { ReadView } from '../../../ports/storage.js';
+import { queueTime, timelines, wallTimeOf } from '../../../queue/timeline.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { StoreClock } from '../../context/store-clock.js';
 
 /* The delivery log of one configuration. */
 
@@ -112,4 +121,110 @@ export function endedDeliveries(
   const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
   const range = { from, to: [configurationId, outcome, until], limit };
   return view.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
+}
+
+/** A line of the delivery log. All times are RFC 3339 in UTC with milliseconds. */
+export interface DeliverySummary {
+  /** `nd-` and 16 characters. */
+  readonly id: string;
+  /** The workspace of the event and of the configuration. */
+  readonly workspaceId: string;
+  /** The configuration that is notified. */
+  readonly configurationId: string;
+  /** The event of the notification. */
+  readonly eventId: string;
+  /** The kind of the destination when the event was accepted. */
+  readonly kind: DestinationKind;
+  /** A trigger, or the name of an event type. */
+  readonly trigger: string;
+  /** How it ended, or `pending`. */
+  readonly outcome: DeliveryOutcome;
+  /** Why it ended without success; null otherwise. */
+  readonly reason: string | null;
+  /** When the event was accepted. */
+  readonly createdAt: string;
+  /** When the next attempt is due; null when none is. */
+  readonly nextAttemptAt: string | null;
+  /** Why a pending delivery waits, and until when if known. Null when nothing blocks it or it has ended. */
+  readonly waitsFor: { readonly reason: WaitReason; readonly until: string | null } | null;
+  /** When it ended; null while pending. */
+  readonly settledAt: string | null;
+  /** The number of attempts over its whole life, including redeliveries. */
+  readonly attemptCount: number;
+  /** The status code of the last attempt; null without a response or an attempt. */
+  readonly lastStatus: number | null;
+  /** The `FailureClass` of the last attempt; null after a success or without an attempt. */
+  readonly lastFailure: string | null;
+}
+
+/** A delivery with its attempts in full and the sent body. */
+export interface DeliveryDetails extends DeliverySummary {
+  /** The latest 50, oldest first. */
+  readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
+  /** E-mail: the result for each recipient. */
+  readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
+  /** The sent body; null when it can no longer be rendered. */
+  readonly body: string | null;
+}
+
+/** The log's information about an unfinished delivery. */
+export interface Pending {
+  readonly nextAttemptAt: Instant | null;
+  readonly waitsFor: { readonly reason: WaitReason; readonly until: Instant | null } | null;
+}
+
+export function summariseDelivery(delivery: Delivery, pending: Pending | null): DeliverySummary {
+  const last = delivery.attempts.at(-1);
+  return {
+    id: delivery.id,
+    workspaceId: delivery.workspaceId,
+    configurationId: delivery.configurationId,
+    eventId: delivery.eventId,
+    kind: delivery.kind,
+    trigger: delivery.trigger,
+    outcome: outcomeOf(delivery.state),
+    reason: 'reason' in delivery.state ? delivery.state.reason : null,
+    createdAt: isoFromInstant(delivery.createdAt),
+    nextAttemptAt: shownTime(pending?.nextAttemptAt),
+    waitsFor: shownWait(pending),
+    settledAt: 'at' in delivery.state ? isoFromInstant(delivery.state.at) : null,
+    attemptCount: last?.number ?? 0,
+    lastStatus: last?.status ?? null,
+    lastFailure: last?.failure?.class ?? null,
+  };
+}
+
+export function describeDelivery(delivery: Delivery, pending: Pending | null, body: string | null): DeliveryDetails {
+  return {
+    ...summariseDelivery(delivery, pending),
+    attempts: delivery.attempts.map((attempt) => ({ ...attempt, startedAt: isoFromInstant(attempt.startedAt) })),
+    recipients: (delivery.recipients ?? []).map((result) => ({ ...result, at: isoFromInstant(result.at) })),
+    body,
+  };
+}
+
+function shownTime(moment: Instant | null | undefined): string | null {
+  return moment === null || moment === undefined ? null : isoFromInstant(moment);
+}
+
+function shownWait(pending: Pending | null): DeliverySummary['waitsFor'] {
+  const wait = pending?.waitsFor ?? null;
+  return wait === null ? null : { reason: wait.reason, until: shownTime(wait.until) };
+}
+
+/** One point in time by both clocks: wall time for display, and queue time for waits. */
+export interface QueueClock {
+  readonly wall: Instant;
+  readonly queue: Instant;
+  /** Queue time as wall time, for display. */
+  shown(moment: Instant): Instant;
+}
+
+export function queueClock({ clock }: EngineContext, view: ReadView): QueueClock {
+  const wall = clock.now();
+  const monotonic = clock.monotonic();
+  const { timeline } = clock;
+  const shared = clock instanceof StoreClock ? clock.queues : view.get(timelines, [timeline])?.record;
+  const queue = queueTime(shared ?? { timeline, offset: wall - monotonic }, monotonic);
+  return { wall, queue, shown: (moment) => wallTimeOf(moment, { wall, queue }) };
 }

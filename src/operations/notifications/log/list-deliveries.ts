@@ -20,25 +20,23 @@ import { readInTurns } from '../../context/steps-in-turns.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { paceOf } from '../delivery/load-destination.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
-import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
-import { readTriggerFilter } from '../trigger-filter.js';
+import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
 import {
   currentState,
+  type DeliveryDetails,
+  type DeliverySummary,
+  describeDelivery,
   failedDeliveries,
   isFailed,
   type LogOwner,
   logOwner,
   newestFirst,
+  type Pending,
+  type QueueClock,
+  queueClock,
+  summariseDelivery,
   unfinishedDeliveries,
 } from './delivery-log.js';
-import {
-  type DeliveryDetails,
-  type DeliverySummary,
-  describeDelivery,
-  type Pending,
-  summariseDelivery,
-} from './delivery-view.js';
-import { type QueueClock, queueClock } from './queue-clock.js';
 
 /** Selects the deliveries of `listDeliveries`. */
 interface ListDeliveriesRequest extends PageRequest {

@@ -1,4 +1,4 @@
-import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
@@ -6,19 +6,50 @@ import type { Delivery } from '../../../notifications/delivery/delivery.js';
 import {
   type RecoverableOutcome,
   type Recovery,
+  recoverableOutcome,
+  recoverableOutcomes,
   recoveries,
   spanFault,
 } from '../../../notifications/delivery/recovery.js';
-import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import type {
+  Conflict,
+  FieldFault,
+  InvalidAttributes,
+  InvalidParameter,
+  NotFound,
+} from '../../../notifications/errors.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
-import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { type Instant, instantFromRfc3339, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
 import { findWorkspace } from '../find-resource.js';
-import { readTriggerFilter } from '../trigger-filter.js';
+import { readTriggerFilter } from '../list-inputs.js';
 import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
-import { endOf, readRecoverableOutcome } from './redeliver.js';
+import { listDeliveries } from './list-deliveries.js';
+import { endOf, type Recovered, readRecoverableOutcome, recoverDeliveries } from './redeliver.js';
+
+/** Selection of the deliveries of a bulk redelivery; times as `2026-01-02T03:04:05Z`. */
+export interface BulkRedeliverySpan {
+  readonly since: string;
+  /** Default: now. */
+  readonly until?: string;
+  /** Default: `dead`. */
+  readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
+  /** A trigger or an event type; default: all. */
+  readonly trigger?: string;
+  /** Default: all enabled configurations of the workspace. */
+  readonly configurationId?: string;
+}
+
+/** The time range whose deliveries are sent again; times as `2026-01-02T03:04:05Z`. */
+export interface RecoverySpan {
+  readonly since: string;
+  /** Default: now. */
+  readonly until?: string;
+  /** Default: `dead`. */
+  readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
+}
 
 /** Selects the deliveries to re-send: of a workspace or one of its configurations, ended in a time range. */
 export interface BulkRedeliveryRequest {
@@ -200,4 +231,123 @@ function viewRecovery({ id, workspaceId, state, total, redelivered, createdAt, f
     createdAt: isoFromInstant(createdAt),
     finishedAt: finishedAt === null ? null : isoFromInstant(finishedAt),
   };
+}
+
+/* Redeliveries as documents request them: the members are unchecked input. A missing or invisible configuration or workspace is reported first. */
+
+interface RecoveryDocument {
+  readonly configurationId: string;
+  readonly span: RecoverySpan;
+  readonly faults: readonly FieldFault[];
+}
+
+interface BulkDocument {
+  readonly workspaceId: string;
+  readonly span: BulkRedeliverySpan;
+  readonly faults: readonly FieldFault[];
+}
+
+/** `recoverDeliveries` for the time range of a document. */
+export function recoverDeliveriesOfDocument(
+  context: EngineContext,
+  caller: Principal,
+  { configurationId, span, faults: earlier }: RecoveryDocument,
+): ResultAsync<Recovered, NotFound | Conflict | InvalidAttributes | InvalidParameter | StorageError> {
+  const { faults, refuse, since, until, outcome } = readSpan(span, earlier);
+  if (since !== undefined && until !== undefined && since > until) {
+    refuse('until', 'until must not be earlier than since');
+  }
+  if (faults.length > 0 || since === undefined) {
+    return listDeliveries(context, caller, { configurationId, pageSize: 1 }).andThen(() => errAsync(invalid(faults)));
+  }
+  return recoverDeliveries(context, caller, {
+    configurationId,
+    since,
+    ...(until === undefined ? {} : { until }),
+    ...(outcome === undefined ? {} : { outcome }),
+  });
+}
+
+/** `countRecoverable` for the deliveries that a document selects. */
+export function countRecoverableOfDocument(
+  context: EngineContext,
+  caller: Principal,
+  document: BulkDocument,
+): ResultAsync<RecoverableCount, NotFound | InvalidAttributes | StorageError> {
+  return bulk(context, caller, document, countRecoverable);
+}
+
+/** `startBulkRedelivery` for the deliveries that a document selects. */
+export function startBulkRedeliveryOfDocument(
+  context: EngineContext,
+  caller: Principal,
+  document: BulkDocument,
+): ResultAsync<RecoveryView, NotFound | InvalidAttributes | StorageError> {
+  return bulk(context, caller, document, startBulkRedelivery);
+}
+
+function bulk<T>(
+  context: EngineContext,
+  caller: Principal,
+  { workspaceId, span, faults: earlier }: BulkDocument,
+  perform: (
+    context: EngineContext,
+    caller: Principal,
+    request: BulkRedeliveryRequest,
+  ) => ResultAsync<T, NotFound | InvalidParameter | StorageError>,
+): ResultAsync<T, NotFound | InvalidAttributes | StorageError> {
+  const { faults, refuse, since, until, outcome } = readSpan(span, earlier);
+  const text = (value: unknown, shown: string): string | undefined => {
+    if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
+    refuse(shown, `${shown} must be a string`);
+    return undefined;
+  };
+  const trigger = text(span.trigger, 'trigger');
+  const configurationId = text(span.configurationId, 'configuration-id');
+  if (faults.length > 0 || since === undefined) {
+    return listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(invalid(faults)));
+  }
+  const request = { workspaceId, since, until, outcome, trigger, configurationId };
+  return perform(context, caller, request).mapErr((error) =>
+    error.type === 'invalid_parameter' ? invalid([faultAt(error.parameter, error.message)]) : error,
+  );
+}
+
+interface ReadSpan {
+  /** Those of the document, and those of the range. */
+  readonly faults: readonly FieldFault[];
+  readonly refuse: (name: string, message: string) => void;
+  readonly since: Instant | undefined;
+  readonly until: Instant | undefined;
+  readonly outcome: RecoverableOutcome | undefined;
+}
+
+function readSpan(
+  span: { readonly since?: unknown; readonly until?: unknown; readonly outcome?: unknown },
+  earlier: readonly FieldFault[],
+): ReadSpan {
+  const faults = [...earlier];
+  const refuse = (name: string, message: string): void => void faults.push(faultAt(name, message));
+  const instant = (name: string, value: unknown): Instant | undefined => {
+    if (value === undefined || value === null) return undefined;
+    const read = typeof value === 'string' ? instantFromRfc3339(value) : undefined;
+    if (read === undefined) refuse(name, `${name} must be a time such as 2026-01-02T03:04:05Z`);
+    return read;
+  };
+  const since = instant('since', span.since);
+  const until = instant('until', span.until);
+  if (since === undefined && faults.length === 0) refuse('since', 'since is required');
+  const outcome = recoverableOutcome(span.outcome);
+  if (outcome === undefined && (span.outcome ?? null) !== null) {
+    refuse('outcome', `outcome must be one of ${recoverableOutcomes.join(', ')}`);
+  }
+  return { faults, refuse, since, until, outcome };
+}
+
+function faultAt(name: string, message: string): FieldFault {
+  return { pointer: `/data/attributes/${name}`, message };
+}
+
+function invalid(faults: readonly FieldFault[]): InvalidAttributes {
+  return { type: 'invalid_attributes', faults };
 }

@@ -17,8 +17,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
 import { touchQueue } from './change-queue.js';
-import { endedDeliveries } from './delivery-log.js';
-import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
+import { type DeliverySummary, endedDeliveries, summariseDelivery } from './delivery-log.js';
 
 /**
  * Requests one more attempt, whatever the outcome of the delivery. It keeps the event's ID, is signed with the current secret,

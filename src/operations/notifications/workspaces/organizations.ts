@@ -9,7 +9,7 @@ import { isoFromInstant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { type Pagination, paginate } from '../configurations/list-notification-configurations.js';
 import { findWorkspace } from '../find-resource.js';
-import { type PageRequest, readPageOrFirst } from '../page.js';
+import { type PageRequest, readPageOrFirst } from '../list-inputs.js';
 
 /** An organization. It has no record; workspaces refer to it by name. */
 export interface OrganizationView {

@@ -8,10 +8,9 @@ import { isOlder } from '../../../scheduler/reconcile/situation.js';
 import type { SchedulingSnapshot } from '../../../scheduler/snapshot.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
+import { readNodePool, readSchedulerConfiguration } from '../declared-rows.js';
 import { currentAllocationsInSteps } from '../jobs/job-allocations.js';
 import { readJobRow, readJobVersion } from '../jobs/job-rows.js';
-import { readNodePool } from '../node-pool-rows.js';
-import { readSchedulerConfiguration } from './scheduler-configuration-rows.js';
 
 /** The inputs of deciding an evaluation. `cluster` is that of the view; `stopwatch` as in the snapshot. */
 export function readSchedulingSnapshot(

@@ -17,13 +17,14 @@ import {
 } from '../../../../src/operations/allocations/read-allocation-files.js';
 import { execInAllocation, runJobAction } from '../../../../src/operations/allocations/run-in-allocation.js';
 import {
+  collectAllocation,
+  collectOnNodes,
   readAllocationChecks,
   readAllocationStats,
+  readHostUsage,
   restartAllocation,
   signalAllocation,
 } from '../../../../src/operations/allocations/steer-allocation.js';
-
-import { collectAllocation, collectOnNodes, readHostUsage } from '../../../../src/operations/allocations/steer-node.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';

@@ -7,8 +7,7 @@ import { httpAgentLink } from '../../../../adapters/runner/index.js';
 import type { CommandPerformer } from '../../../../src/agent/link/node-command.js';
 import { connect } from '../../../../src/client/index.js';
 import { agentLink, createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
-import { removeToken } from '../../../../src/operations/access/tokens/remove-token.js';
-import { saveToken } from '../../../../src/operations/access/tokens/save-token.js';
+import { removeToken, saveToken } from '../../../../src/operations/access/tokens/save-token.js';
 import { registerNode } from '../../../../src/operations/scheduling/register-node.js';
 
 import type { Clock } from '../../../../src/ports/clock.js';

@@ -9,8 +9,7 @@ import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../.
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
-import { putVariable } from '../../../../src/operations/variables/put-variable.js';
-import { removeVariable } from '../../../../src/operations/variables/remove-variable.js';
+import { putVariable, removeVariable } from '../../../../src/operations/variables/write-variable.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { nodes } from '../../../../src/scheduler/node.js';
 import { groupDocument } from '../../../support/jobs.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../../src/index.js';
+import { tagJobVersion, untagJobVersion } from '../../../../src/operations/jobs/job-versions.js';
 import { compareJobVersions } from '../../../../src/operations/jobs/reading/read-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
-import { tagJobVersion, untagJobVersion } from '../../../../src/operations/jobs/tag-job-version.js';
 import { serviceJob, world } from '../world.js';
 
 async function twoVersions() {

@@ -3,7 +3,7 @@ import { hostPrincipal, type Principal } from '../../../../src/index.js';
 import { listDeployments } from '../../../../src/operations/jobs/reading/read-deployments.js';
 import { listScalingPolicies } from '../../../../src/operations/jobs/reading/read-scaling-policies.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
-import { putNamespace } from '../../../../src/operations/namespaces/put-namespace.js';
+import { putNamespace } from '../../../../src/operations/namespaces/namespaces.js';
 import { listServices } from '../../../../src/operations/services/read-services.js';
 import { serviceJob, world } from '../world.js';
 

@@ -6,6 +6,7 @@ import type { Job } from '../../../../src/jobs/document/job.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
 import { jobListStub, jobStubs } from '../../../../src/jobs/status/job-stub.js';
 import { jobSummaries } from '../../../../src/jobs/status/job-summary-record.js';
+import { setJobStability } from '../../../../src/operations/jobs/job-versions.js';
 import { type ListJobsInput, listJobs } from '../../../../src/operations/jobs/reading/list-jobs.js';
 import {
   listEvaluations,
@@ -13,8 +14,7 @@ import {
   readEvaluation,
 } from '../../../../src/operations/jobs/reading/read-evaluations.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
-import { setJobStability } from '../../../../src/operations/jobs/set-job-stability.js';
-import { putNamespace } from '../../../../src/operations/namespaces/put-namespace.js';
+import { putNamespace } from '../../../../src/operations/namespaces/namespaces.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { parameterizedJob, serviceJob, type World, world } from '../world.js';
 

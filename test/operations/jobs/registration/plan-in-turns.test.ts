@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
-import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
-import type { JobPlan } from '../../../../src/operations/jobs/registration/plan-steps.js';
+import { type JobPlan, planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { registerNode } from '../../../../src/operations/scheduling/register-node.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../../src/index.js';
 import { readJob } from '../../../../src/operations/jobs/reading/read-job.js';
-import { applyPlan } from '../../../../src/operations/jobs/registration/apply-plan.js';
-import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
+import { applyPlan, planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
 import { registerNode } from '../../../../src/operations/scheduling/register-node.js';

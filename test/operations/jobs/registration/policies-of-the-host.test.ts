@@ -5,11 +5,10 @@ import type { JobPolicy } from '../../../../src/jobs/admission/job-policy.js';
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
 import { dispatchJob } from '../../../../src/operations/jobs/dispatch-job.js';
-import { applyPlan } from '../../../../src/operations/jobs/registration/apply-plan.js';
-import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
+import { revertJob } from '../../../../src/operations/jobs/job-versions.js';
+import { applyPlan, planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { validateSubmittedJob } from '../../../../src/operations/jobs/registration/validate-submitted-job.js';
-import { revertJob } from '../../../../src/operations/jobs/revert-job.js';
 import { scaleJob } from '../../../../src/operations/jobs/scale-job.js';
 import { group, parameterizedJob, serviceJob, type World, world } from '../world.js';
 

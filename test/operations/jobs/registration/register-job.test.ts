@@ -3,9 +3,9 @@ import { hostPrincipal, type Principal } from '../../../../src/access/principal.
 import { jobSubmissions } from '../../../../src/jobs/changes/job-submission.js';
 import { jobs, jobVersions } from '../../../../src/jobs/job-record.js';
 import { jobSummaries } from '../../../../src/jobs/status/job-summary-record.js';
+import { revertJob } from '../../../../src/operations/jobs/job-versions.js';
 import { listJobVersions, readJobSubmission } from '../../../../src/operations/jobs/reading/read-job.js';
 import { type RegisterJobInput, registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
-import { revertJob } from '../../../../src/operations/jobs/revert-job.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { batchJob, group, parameterizedJob, serviceJob, type World, world } from '../world.js';
 

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../../src/index.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
+import { revertJob } from '../../../../src/operations/jobs/job-versions.js';
 import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { validateSubmittedJob } from '../../../../src/operations/jobs/registration/validate-submitted-job.js';
-import { revertJob } from '../../../../src/operations/jobs/revert-job.js';
 import { scaleJob } from '../../../../src/operations/jobs/scale-job.js';
 import { batchJob, group, serviceJob, type World, world } from '../world.js';
 
