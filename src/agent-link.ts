@@ -1,8 +1,7 @@
 import { ResultAsync } from 'neverthrow';
 import type { ClaimRefused } from './access/node-claim.js';
 import { hostPrincipal } from './access/principal.js';
-import type { AgentProcess } from './agent/link/agent-process.js';
-import type { NodeWorkList } from './agent/link/node-work.js';
+import type { AgentProcess, NodeWorkList } from './agent/link/node-work.js';
 import { loadOperations, withOperations } from './load-operations.js';
 import type { PermissionDenied } from './operations/authorise.js';
 import type { EngineContext } from './operations/context/engine-context.js';

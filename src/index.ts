@@ -68,7 +68,6 @@ export type {
   TokenNotFound,
 } from './access/errors.js';
 export type { ClaimRefused } from './access/node-claim.js';
-export type { OneTimeToken } from './access/one-time-tokens.js';
 export { parsePolicy } from './access/policy/parse-policy.js';
 export {
   type Area,
@@ -101,6 +100,7 @@ export {
 export { principalFault } from './access/principal-fault.js';
 export type { StoredRole } from './access/role-record.js';
 export type { RoleLink, TokenDocument, TokenStub } from './access/token-document.js';
+export type { OneTimeToken } from './access/tokens.js';
 export type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operations/access/tokens/put-token.js';
 export type { PermissionDenied } from './operations/authorise.js';
 export { callerWithin } from './operations/records/presented-secret.js';
@@ -140,9 +140,9 @@ export type {
 
 export { type JobPolicy, type PolicyLevel, type PolicyQuestion, policyLevels } from './jobs/admission/job-policy.js';
 export type { QuotaRule } from './jobs/admission/namespace-quota.js';
-export type { JobSubmission, SubmissionInput } from './jobs/changes/job-submission.js';
-export type { JobInput } from './jobs/document/input/index.js';
+export type { JobSubmission, SubmissionInput } from './jobs/changes/submissions.js';
 export type { Job } from './jobs/document/job.js';
+export type { JobInput } from './jobs/document/job-input.js';
 export type {
   DispatchRateExceeded,
   DispatchRefused,
@@ -277,7 +277,7 @@ export {
 } from './notifications/payloads/render-payload.js';
 export type { DestinationHealth } from './notifications/queue/destination-health.js';
 export { type WaitReason, waitReasons } from './notifications/queue/wait-reason.js';
-export type { User } from './notifications/user.js';
+export type { User } from './notifications/workspace.js';
 export { type ExecutionMode, executionModes, type Workspace, type WorkspaceNames } from './notifications/workspace.js';
 export type {
   ConfigurationView,
@@ -311,7 +311,7 @@ export type { PublishedEvent } from './operations/records/publish-notification-e
 
 export type { FilterEvaluationError } from './filter/evaluation.js';
 export type { FilterSyntaxError } from './filter/parse-filter.js';
-export type { ChildrenSummary, GroupSummary, JobSummary } from './jobs/status/job-summary-record.js';
+export type { ChildrenSummary, GroupSummary, JobSummary } from './jobs/status/job-summary.js';
 export {
   type Instrument,
   instruments,

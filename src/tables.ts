@@ -1,7 +1,6 @@
-import { oneTimeTokens } from './access/one-time-tokens.js';
 import { policies } from './access/policy-record.js';
 import { roles } from './access/role-record.js';
-import { tokens } from './access/tokens.js';
+import { oneTimeTokens, tokens } from './access/tokens.js';
 import { nodeConnections, relayMessages, relaySessions } from './agent/link/relay.js';
 import { earlierRecords, noticeBatches } from './events/event-records.js';
 import type { Topic } from './events/state-change.js';
@@ -18,15 +17,14 @@ import {
   steps,
   values,
 } from './functions/run.js';
-import { jobSubmissions } from './jobs/changes/job-submission.js';
+import { jobSubmissions } from './jobs/changes/submissions.js';
 import { jobs, jobVersions } from './jobs/job-record.js';
-import { namespaces } from './jobs/namespaces/namespace.js';
-import { dispatchRates, quotaUsages } from './jobs/namespaces/quota-usage.js';
+import { dispatchRates, namespaces, quotaUsages } from './jobs/namespaces/namespace.js';
 import { periodicLaunches } from './jobs/periodic/periodic-launch.js';
 import { jobRuns } from './jobs/runs/job-run.js';
 import { scalingEvents } from './jobs/scaling/scaling-event.js';
 import { jobStubs } from './jobs/status/job-stub.js';
-import { jobSummaries } from './jobs/status/job-summary-record.js';
+import { jobSummaries } from './jobs/status/job-summary.js';
 import { configurations, configurationWithoutSecrets } from './notifications/configurations/configuration.js';
 import { deliveries } from './notifications/delivery/delivery.js';
 import { recoveries } from './notifications/delivery/recovery.js';
@@ -34,8 +32,7 @@ import { events } from './notifications/events/event.js';
 import { eventTypes } from './notifications/events/event-type.js';
 import { hookHolds } from './notifications/queue/hook-hold.js';
 import { queues } from './notifications/queue/queue-record.js';
-import { users, userWithoutAddress } from './notifications/user.js';
-import { workspaces } from './notifications/workspace.js';
+import { users, userWithoutAddress, workspaces } from './notifications/workspace.js';
 import { processes } from './queue/process.js';
 import { timelines } from './queue/timeline.js';
 import { storedRates } from './queue/token-bucket.js';

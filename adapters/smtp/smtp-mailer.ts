@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo, SMTPTransportOptions, Transporter } from 'nodemailer';
-import { isMailAddress } from '../../src/notifications/user.js';
+import { isMailAddress } from '../../src/notifications/workspace.js';
 import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { amount, optional, text, textLike } from '../../src/options/option-kinds.js';
 import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';

@@ -4,7 +4,7 @@ import { canonicaliseJob } from '../jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../jobs/document/decode-job.js';
 import type { Job } from '../jobs/document/job.js';
 import { type RunOutcome, stoppedEarly } from '../jobs/runs/run-outcome.js';
-import type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/status/job-summary-record.js';
+import type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/status/job-summary.js';
 import { type Allocation, noTransition, type TaskState } from '../scheduler/allocation.js';
 import { durationTextFromNanos, type Milliseconds } from '../shared/duration.js';
 import { type Instant, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';

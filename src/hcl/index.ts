@@ -29,7 +29,7 @@ export { type Evaluated, type ExpressionScope, evaluateExpression } from './eval
 export { type FileAccess, fileFunctions } from './functions/files.js';
 export type { EagerFunction, FunctionContext, FunctionError, HclFunction, HclParameter } from './functions/index.js';
 export { hclFunctions } from './functions/index.js';
-export { pathFunctions } from './functions/paths.js';
+export { pathFunctions } from './functions/path-pattern.js';
 export { parseFile, parseText } from './parse-text.js';
 export { finish, type Steps } from './steps.js';
 export { printBody, printExpression } from './syntax/print.js';

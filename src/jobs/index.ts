@@ -14,9 +14,9 @@ export { type PrepareJobError, prepareJob } from './changes/prepare-job.js';
 export { type DecodeError, type DecodeOptions, decodeJob } from './document/decode-job.js';
 export type { DurationInput, DurationUnit } from './document/duration-input.js';
 export { equalSpec } from './document/equal-spec.js';
-export type { JsonValue } from './document/fields/field-table.js';
-export type * from './document/input/index.js';
+export type { JsonValue } from './document/field-table.js';
 export type { Job, JobStatus, JobType } from './document/job.js';
+export type * from './document/job-input.js';
 export { type JobJsonSchema, jobJsonSchema } from './document/job-json-schema.js';
 export type { SubmittedJob } from './document/submitted-job.js';
 export type { Task } from './document/task.js';
@@ -25,7 +25,7 @@ export { type UnknownField, unknownFields } from './document/unknown-fields.js';
 export type { AdmissionRefused, InvalidJob } from './errors.js';
 export { jobFrom } from './job-from.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from './parse-job.js';
-export { errorsText, warningsText } from './validation/problem-texts.js';
+export { errorsText, warningsText } from './validation/problems.js';
 export { type JobProblems, type ValidationContext, validateJob } from './validation/validate-job.js';
 
 // ---- The parts of a job ----
@@ -54,7 +54,7 @@ export type {
   UpstreamMeshGateway,
 } from './document/connect.js';
 export type { Nanoseconds, UnixNanoseconds } from './document/document-values.js';
-export type { FreeForm, JsonObject } from './document/fields/field-table.js';
+export type { FreeForm, JsonObject } from './document/field-table.js';
 export type { WorkloadIdentity } from './document/identity.js';
 export {
   type JobUIConfig,

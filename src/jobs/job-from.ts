@@ -1,6 +1,6 @@
 import { prepareJob } from './changes/prepare-job.js';
-import type { JobInput, TaskGroupInput, TaskInput } from './document/input/index.js';
 import type { Job } from './document/job.js';
+import type { JobInput, TaskGroupInput, TaskInput } from './document/job-input.js';
 
 /**
  * A complete stored job from a partial document: `jobFrom({ Type: 'batch' })`. A group without tasks

@@ -1,5 +1,6 @@
 import { table } from '../shared/table.js';
 import type { Job } from './document/job.js';
+import { defaultNamespaceName } from './namespaces/namespace.js';
 import { scalingPoliciesOf } from './scaling/scaling-policies.js';
 
 /**
@@ -52,4 +53,16 @@ export function isPeriodic(job: Pick<Job, 'Periodic'>): boolean {
 /** Whether it is a parent of instances: it has no allocations itself, and therefore no evaluations. */
 export function isLauncher(job: Pick<Job, 'ParameterizedJob' | 'Dispatched' | 'Periodic'>): boolean {
   return isParameterized(job) || isPeriodic(job);
+}
+
+/** Identifies one job. */
+export interface JobReference {
+  /** `default` when absent. */
+  readonly namespace?: string;
+  /** The ID of the job, which may contain slashes. */
+  readonly jobId: string;
+}
+
+export function namespaceOf(reference: { readonly namespace?: string }): string {
+  return reference.namespace === undefined || reference.namespace === '' ? defaultNamespaceName : reference.namespace;
 }

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../hcl/diagnostics/diagnostic.js';
 import type { Budget } from '../hcl/evaluate/budget.js';
 import { type FileAccess, fileFunctions } from '../hcl/functions/files.js';
 import { hclFunctions } from '../hcl/functions/index.js';
-import { pathFunctions } from '../hcl/functions/paths.js';
+import { pathFunctions } from '../hcl/functions/path-pattern.js';
 import { finish, type Steps } from '../hcl/steps.js';
 import { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
 import type { SubmittedJob } from './document/submitted-job.js';

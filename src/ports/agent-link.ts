@@ -1,14 +1,15 @@
 import type { ResultAsync } from 'neverthrow';
-import type { AgentProcess } from '../agent/link/agent-process.js';
 import type { CommandPerformer } from '../agent/link/node-command.js';
 import type {
+  AgentProcess,
   NodeDescription,
   NodeReport,
   NodeWorkList,
   RegisteredNode,
   ReportOutcome,
+  TaskVariables,
+  TaskVariablesQuery,
 } from '../agent/link/node-work.js';
-import type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
 
 /** The node does not exist, is marked down, or has been taken over by another agent: the agent registers again. */
 export interface UnknownNode {

@@ -1,5 +1,4 @@
 export type { ToldState, ToldStatus } from '../agent/allocation/client-status.js';
-export type { AgentProcess } from '../agent/link/agent-process.js';
 export type {
   CommandInput,
   CommandOutput,
@@ -10,6 +9,7 @@ export type {
   StreamPosition,
 } from '../agent/link/node-command.js';
 export type {
+  AgentProcess,
   AllocationReport,
   FailureOutput,
   NodeDescription,
@@ -18,8 +18,9 @@ export type {
   NodeWorkList,
   RegisteredNode,
   ReportOutcome,
+  TaskVariables,
+  TaskVariablesQuery,
 } from '../agent/link/node-work.js';
-export type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
 export type { IndexDefinition, Key, KeyPart, Table, TableHints } from '../shared/table.js';
 export type { AgentLink, AgentLinkError, AgentRefused, LinkFailed, NodeTaken, UnknownNode } from './agent-link.js';
 export type { Cipher, CipherError } from './cipher.js';

@@ -38,7 +38,7 @@ export {
   type GroupExplanation,
   type NodeExplanation,
 } from './explain/explain-placement.js';
-export type { PlacementObstacle, RemedialChange } from './explain/obstacle.js';
+export type { PlacementObstacle, RemedialChange } from './explain/obstacles.js';
 export type {
   DeviceAttribute,
   DrainMetadata,

@@ -7,4 +7,4 @@ export type { NodeMember } from './functions/store.js';
 export type { TemplateInputs, VariableName, VariableRead } from './functions/template-function.js';
 export type { Rendering, RenderOptions } from './render-template.js';
 export { parseTemplate, type Template } from './template.js';
-export type { TemplateFault } from './template-fault.js';
+export type { TemplateFault } from './tree.js';

@@ -1,9 +1,17 @@
 import { unquoted } from '../shared/source-text.js';
 import { functionNamed, refusalOf } from './functions/index.js';
 import { constantFrom } from './numbers.js';
-import { type FaultAt, MAX_DEPTH, MAX_LITERAL, MAX_VARIABLES } from './template-fault.js';
 import type { Token, TokenKind } from './tokens.js';
-import type { Base, Command, Operand, Pipeline } from './tree.js';
+import {
+  type Base,
+  type Command,
+  type FaultAt,
+  MAX_DEPTH,
+  MAX_LITERAL,
+  MAX_VARIABLES,
+  type Operand,
+  type Pipeline,
+} from './tree.js';
 
 /** The position of a pipeline, which determines which variables it may declare. */
 type PipelineContext = 'action' | 'control' | 'range' | 'inner';

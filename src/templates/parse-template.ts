@@ -1,9 +1,15 @@
 import { err, ok, type Result } from 'neverthrow';
 import { positionsIn } from '../shared/source-text.js';
 import { PipelineParser } from './parse-pipeline.js';
-import { type FaultAt, MAX_DEPTH, MAX_TEMPLATE_LENGTH, type TemplateFault } from './template-fault.js';
 import { type Delimiters, tokensOf } from './tokens.js';
-import type { Block, Statement } from './tree.js';
+import {
+  type Block,
+  type FaultAt,
+  MAX_DEPTH,
+  MAX_TEMPLATE_LENGTH,
+  type Statement,
+  type TemplateFault,
+} from './tree.js';
 
 /** Parses a template into its statements. Empty delimiters mean `{{` and `}}`. */
 export function parseTree(source: string, { left, right }: Partial<Delimiters> = {}): Result<Block, TemplateFault> {

@@ -1,8 +1,18 @@
 import { err, ok, type Result } from 'neverthrow';
 import { functionNamed } from './functions/index.js';
 import type { Call, ReadsOf, TemplateInputs, VariableRead } from './functions/template-function.js';
-import { CHARACTERS_PER_STEP, type FaultAt, MAX_OUTPUT, MAX_WORK } from './template-fault.js';
-import type { Base, Block, Command, Operand, Pipeline, Statement } from './tree.js';
+import {
+  type Base,
+  type Block,
+  CHARACTERS_PER_STEP,
+  type Command,
+  type FaultAt,
+  MAX_OUTPUT,
+  MAX_WORK,
+  type Operand,
+  type Pipeline,
+  type Statement,
+} from './tree.js';
 import { isItem, isList, isMap, isMetadata, isTrue, kindOf, namesOf, printed, type Value } from './values.js';
 import { VariableItems } from './variable-items.js';
 

@@ -2,8 +2,8 @@ import type { Result } from 'neverthrow';
 import type { TemplateInputs } from './functions/template-function.js';
 import { faultIn, parseTree } from './parse-template.js';
 import { type Rendering, type RenderOptions, renderTree } from './render-template.js';
-import type { TemplateFault } from './template-fault.js';
 import type { Delimiters } from './tokens.js';
+import type { TemplateFault } from './tree.js';
 
 /** A parsed template, which can be rendered any number of times. */
 export interface Template {

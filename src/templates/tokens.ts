@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { madeOnce } from '../shared/remembered.js';
-import type { FaultAt } from './template-fault.js';
+import type { FaultAt } from './tree.js';
 
 export type TokenKind =
   /** A literal part outside actions, trimmed by the markers of adjacent actions. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { JobInput } from '../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../src/jobs/document/job-input.js';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { eventually, type Installation, installation, pause, type Served } from '../support/installation.js';
 

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { JobInput } from '../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../src/jobs/document/job-input.js';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { eventually, type Installation, installation, pause, type Served } from '../support/installation.js';
 import { patience } from '../support/patience.js';

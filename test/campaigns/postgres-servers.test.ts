@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ResultAsync } from 'neverthrow';
 import { afterEach, expect, test } from 'vitest';
 import type { Client } from '../../src/client/index.js';
-import type { JobInput } from '../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../src/jobs/document/job-input.js';
 import { messageIdentity } from '../../src/receiver.js';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { type PostgresServer, postgresServer } from '../adapters/postgres/postgres-server.js';

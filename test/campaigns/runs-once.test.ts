@@ -8,9 +8,9 @@ import {
   sequentialIds,
 } from '../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../src/index.js';
-import type { JobInput } from '../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../src/jobs/document/job-input.js';
 import { jobs } from '../../src/jobs/job-record.js';
-import { jobSummaries } from '../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../src/jobs/status/job-summary.js';
 import { dispatchJob } from '../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
 import { listNodeWork } from '../../src/operations/scheduling/list-node-work.js';

@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import { afterEach, expect, test } from 'vitest';
 import type { Client } from '../../src/client/index.js';
-import type { JobInput } from '../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../src/jobs/document/job-input.js';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { eventually, type Installation, installation, pause, type Served } from '../support/installation.js';
 

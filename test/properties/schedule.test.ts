@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Job } from '../../src/jobs/document/job.js';
-import type { Allocation } from '../../src/scheduler/allocation.js';
-import { isTerminalAllocation } from '../../src/scheduler/allocation.js';
+import { type Allocation, isTerminalAllocation } from '../../src/scheduler/allocation.js';
 import { addCapacity, capacityUsedBy, noCapacity } from '../../src/scheduler/cluster/capacity.js';
 import { clusterFrom } from '../../src/scheduler/cluster/cluster.js';
 import type { Deployment } from '../../src/scheduler/deployment/deployment.js';

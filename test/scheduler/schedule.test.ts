@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/jobs/document/job.js';
-import type { Allocation, ClientStatus } from '../../src/scheduler/allocation.js';
-import { isTerminalAllocation } from '../../src/scheduler/allocation.js';
+import { type Allocation, type ClientStatus, isTerminalAllocation } from '../../src/scheduler/allocation.js';
 import { clusterFrom } from '../../src/scheduler/cluster/cluster.js';
 import type { Deployment } from '../../src/scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../src/scheduler/evaluation.js';

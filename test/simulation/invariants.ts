@@ -1,4 +1,4 @@
-import { type JobSummary, jobSummaries } from '../../src/jobs/status/job-summary-record.js';
+import { type JobSummary, jobSummaries } from '../../src/jobs/status/job-summary.js';
 import { type Delivery, deliveries } from '../../src/notifications/delivery/delivery.js';
 import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import type { ReadView, Storage } from '../../src/ports/storage.js';

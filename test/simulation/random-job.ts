@@ -1,4 +1,4 @@
-import type { JobInput } from '../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../src/jobs/document/job-input.js';
 import type { Random } from './random.js';
 
 const nanos = (seconds: number): number => seconds * 1e9;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Result } from 'neverthrow';
 import { type Client, connect } from '../../src/client/index.js';
-import type { JobInput } from '../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../src/jobs/document/job-input.js';
 import { type Child, start } from '../adapters/cli/cli-process.js';
 import { commandLineProgram } from './command-line.js';
 import { endProcessesOf } from './leftovers.js';

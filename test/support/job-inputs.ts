@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type Block, type Field, type FieldSet, submittedFields } from '../../src/jobs/document/fields/field-table.js';
-import { jobBlock } from '../../src/jobs/document/fields/job-fields.js';
+import { type Block, type Field, type FieldSet, submittedFields } from '../../src/jobs/document/field-table.js';
+import { jobBlock } from '../../src/jobs/document/job.js';
 import type { JobInput } from '../../src/jobs/document/submitted-job.js';
 
 const words = fc.constantFrom(

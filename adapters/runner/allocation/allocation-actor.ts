@@ -24,7 +24,7 @@ import { newTaskLife, type TaskLife } from '../../../src/agent/task/task-life.js
 import { taskPlan } from '../../../src/agent/task/task-plan.js';
 import { freshTaskRecord, hasBegun, restoredTaskRecord } from '../../../src/agent/task/task-record.js';
 import type { Clock } from '../../../src/ports/clock.js';
-import { stopOnClientAfter } from '../../../src/scheduler/reconcile/disconnect.js';
+import { stopOnClientAfter } from '../../../src/scheduler/reconcile/reconnect.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
 import { runBriefly } from '../commands/run-briefly.js';

@@ -1,4 +1,4 @@
-import { allTasksRestart, type TaskHappening } from '../task/task-happening.js';
+import { allTasksRestart, type TaskHappening } from '../task/task-event.js';
 import { isOver, type TaskLife } from '../task/task-life.js';
 import type { TaskPhase, TaskPlan } from '../task/task-plan.js';
 import { hasStarted } from '../task/task-record.js';

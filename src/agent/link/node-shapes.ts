@@ -4,8 +4,13 @@ import { textLike } from '../../options/option-kinds.js';
 import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { tailLength } from '../output/output-tail.js';
-import type { AgentProcess } from './agent-process.js';
-import type { AllocationReport, NodeDescription } from './node-work.js';
+import {
+  type AgentProcess,
+  type AllocationReport,
+  MAX_TASK_READS,
+  type NodeDescription,
+  type TaskVariablesQuery,
+} from './node-work.js';
 import {
   amount,
   count,
@@ -23,7 +28,6 @@ import {
   validated,
   whole,
 } from './shape.js';
-import { MAX_TASK_READS, type TaskVariablesQuery } from './task-variables.js';
 
 /** The agent's message is malformed. */
 export interface UnfitForNode {

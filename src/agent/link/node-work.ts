@@ -3,6 +3,7 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import type { VariableName, VariableRead } from '../../templates/index.js';
 import type { ToldState } from '../allocation/client-status.js';
 
 /** A node as its agent describes it; the server adds the status and the indexes. */
@@ -81,3 +82,51 @@ export interface ReportOutcome {
   /** Reported or kept allocations that the server does not have on this node (any more): the agent ends and removes them. */
   readonly unknown: readonly string[];
 }
+
+/**
+ * The process that acts as a node's agent. The server accepts calls for a node from one process at a time, so that nothing runs twice
+ * when two agents have the same node ID.
+ */
+export interface AgentProcess {
+  /** A new value for each start of an agent. */
+  readonly instance: string;
+  /**
+   * A secret shared by the processes of one folder, replaced in a copy of the folder. Only one process at a time holds a folder, so a new one
+   * replaces the previous one and may continue at once. Absent without a folder.
+   */
+  readonly folder?: string;
+  /** Boot ID of the host. Over a network only processes of the same boot count as those of one folder, because host images are copied, too. */
+  readonly boot?: string;
+}
+
+/** A query for the variables that a task's templates read. */
+export interface TaskVariablesQuery {
+  readonly nodeId: string;
+  /** The requesting process; absent for agents that do not identify it. */
+  readonly instance?: string | undefined;
+  /** An allocation of this node. */
+  readonly allocationId: string;
+  readonly task: string;
+  /** At most 1,000, and as many prefixes. */
+  readonly variables: readonly VariableRead[];
+  /** Path prefixes whose variables are listed. */
+  readonly prefixes: readonly VariableRead[];
+  /** The version of the previous response to the same query: the next response waits for a change. Null: respond at once. */
+  readonly known: string | null;
+}
+
+/** The variables that the task may currently read. If the caller has this version already, both lists are empty. */
+export interface TaskVariables {
+  /** Changes with any of the following members. */
+  readonly version: string;
+  /** In the order of the query; null for a variable that does not exist or that the task may not read. */
+  readonly items: readonly (Readonly<Record<string, string>> | null)[];
+  /** The names of the variables below each prefix, in the order of the query. */
+  readonly lists: readonly (readonly VariableName[])[];
+}
+
+/** The maximum number of variables, and of prefixes, in one query. */
+export const MAX_TASK_READS = 1000;
+
+/** The maximum number of names in one list. */
+export const MAX_LISTED_VARIABLES = 10_000;

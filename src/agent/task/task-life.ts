@@ -1,6 +1,6 @@
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { TaskExit } from './decide-restart.js';
-import type { TaskHappening } from './task-happening.js';
+import type { TaskHappening } from './task-event.js';
 import type { TaskRecord } from './task-record.js';
 
 /*

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../../shared/duration.js';
-import type { TaskHappening } from './task-happening.js';
+import type { TaskHappening } from './task-event.js';
 import type { EndingStage, TaskEffect, TaskLife, TaskStep } from './task-life.js';
 import type { TaskPlan } from './task-plan.js';
 import type { DecisionInputs, TaskRecord } from './task-record.js';

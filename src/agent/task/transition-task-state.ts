@@ -1,7 +1,6 @@
 import type { TaskState } from '../../scheduler/allocation.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
-import { taskEvent } from './task-event.js';
-import type { TaskHappening } from './task-happening.js';
+import { type TaskHappening, taskEvent } from './task-event.js';
 
 /** The initial state of a task: pending, without events. */
 export const pendingTask: TaskState = {

@@ -1,7 +1,7 @@
 import { afterExit, afterFault, prepare, recover, start } from './begin-attempt.js';
 import type { TaskExit } from './decide-restart.js';
 import { beginEnd, endProcess, endSooner, finishEnd, nextStage } from './end-attempt.js';
-import { allTasksRestart, type TaskHappening } from './task-happening.js';
+import { allTasksRestart, type TaskHappening } from './task-event.js';
 import { mayHaveProcess, type TaskLife, type TaskLifeEvent } from './task-life.js';
 import type { TaskPlan } from './task-plan.js';
 import type { DecisionInputs } from './task-record.js';

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { TaskTemplate } from '../../jobs/document/task-parts.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { Template, TemplateFault, TemplateInputs, VariableName, VariableRead } from '../../templates/index.js';
-import type { TaskVariables } from '../link/task-variables.js';
+import type { TaskVariables } from '../link/node-work.js';
 
 /** A rendered template of a task. */
 export interface ReadTemplate {

@@ -1,7 +1,7 @@
-import type { OneTimeToken } from '../../access/one-time-tokens.js';
 import type { PolicyDocument, PolicyJob, PolicyStub } from '../../access/policy-record.js';
 import type { StoredRole } from '../../access/role-record.js';
 import type { TokenDocument, TokenStub } from '../../access/token-document.js';
+import type { OneTimeToken } from '../../access/tokens.js';
 import { anyCaller, everybody, management } from '../access.js';
 import { type AnswerForm, done, found, type Indexed, list, page, stored } from '../answers.js';
 import { readServer, writeServer } from '../call.js';

@@ -1,6 +1,11 @@
-import type { AgentProcess } from '../../agent/link/agent-process.js';
-import type { AllocationReport, NodeDescription, NodeWorkList } from '../../agent/link/node-work.js';
-import type { TaskVariables, TaskVariablesQuery } from '../../agent/link/task-variables.js';
+import type {
+  AgentProcess,
+  AllocationReport,
+  NodeDescription,
+  NodeWorkList,
+  TaskVariables,
+  TaskVariablesQuery,
+} from '../../agent/link/node-work.js';
 import { nodeAgent } from '../access.js';
 import { computed, done, found } from '../answers.js';
 import { readServer, socketServer, writeServer } from '../call.js';

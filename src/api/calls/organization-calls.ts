@@ -1,5 +1,4 @@
-import type { User } from '../../notifications/user.js';
-import type { Workspace } from '../../notifications/workspace.js';
+import type { User, Workspace } from '../../notifications/workspace.js';
 import type {
   AccountView,
   EntitlementView,

@@ -3,8 +3,7 @@ import { boolValue, setValue, stringType, stringValue } from '../values/value.js
 import { textAt } from './arguments.js';
 import { base64FromBytes, textFromBytes } from './encoding/encoding.js';
 import { type CallResult, defineFunction, type EagerFunction, fail, overBudget, parameter } from './function.js';
-import { pathMatcher } from './path-pattern.js';
-import { cleanPath } from './paths.js';
+import { cleanPath, pathMatcher } from './path-pattern.js';
 
 /**
  * The files that a source may read, provided by the host. Paths are as written in the source. Errors are sentences that name the path and the

@@ -1,10 +1,17 @@
 import { ok } from 'neverthrow';
-import type { HclValue } from '../values/value.js';
-import { numberType, stringType, stringValue } from '../values/value.js';
+import { type HclValue, numberType, stringType, stringValue } from '../values/value.js';
 import { integerAt, shortened, textAt } from './arguments.js';
 import { bytesFromBase64, bytesFromText, textFromBytes } from './encoding/encoding.js';
-import type { CallResult, EagerFunction, FunctionContext } from './function.js';
-import { defineFunction, fail, overBudget, parameter, perCharacter } from './function.js';
+import {
+  type CallResult,
+  defineFunction,
+  type EagerFunction,
+  type FunctionContext,
+  fail,
+  overBudget,
+  parameter,
+  perCharacter,
+} from './function.js';
 import { bcryptjs } from './packages.js';
 
 const text = parameter('text', stringType);

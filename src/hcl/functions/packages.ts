@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import type { LazyFunction } from './function.js';
 
 /*
  * Packages that a few functions need. Each is loaded on its first use, because each takes longer to load than the rest of the
@@ -29,3 +30,10 @@ function load<Package>(name: string): Package {
   loaded.set(name, made);
   return made as Package;
 }
+
+/** `try(expression, …)`, `can(expression)` and `convert(value, type)`: the evaluator runs them on unevaluated arguments. */
+export const lazyFunctions: readonly LazyFunction[] = [
+  { kind: 'lazy', name: 'try', minimum: 1, maximum: undefined },
+  { kind: 'lazy', name: 'can', minimum: 1, maximum: 1 },
+  { kind: 'lazy', name: 'convert', minimum: 2, maximum: 2 },
+];

@@ -1,4 +1,3 @@
-import { secondNanos } from '../document/document-values.js';
 import type {
   connectBlock,
   gatewayBlock,
@@ -6,10 +5,11 @@ import type {
   sidecarProxyBlock,
   sidecarServiceBlock,
   sidecarTaskBlock,
-} from '../document/fields/connect-fields.js';
-import type { Submitted } from '../document/fields/field-table.js';
-import type { checkRestartBlock } from '../document/fields/policy-fields.js';
-import type { serviceCheckBlock } from '../document/fields/service-fields.js';
+} from '../document/connect.js';
+import { secondNanos } from '../document/document-values.js';
+import type { Submitted } from '../document/field-table.js';
+import type { checkRestartBlock } from '../document/policies.js';
+import type { serviceCheckBlock } from '../document/service.js';
 import type { SubmittedService } from '../document/submitted-job.js';
 import { canonicaliseLogs, canonicaliseResources, canonicaliseVolumeMount } from './canonicalise-task-parts.js';
 import { defaultKillTimeout } from './default-policies.js';

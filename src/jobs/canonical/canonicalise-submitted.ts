@@ -1,12 +1,6 @@
-import type { Submitted } from '../document/fields/field-table.js';
-import type { multiregionBlock, periodicBlock } from '../document/fields/job-fields.js';
-import type {
-  consulBlock,
-  rescheduleBlock,
-  restartBlock,
-  scalingBlock,
-  updateBlock,
-} from '../document/fields/policy-fields.js';
+import type { Submitted } from '../document/field-table.js';
+import type { multiregionBlock, periodicBlock } from '../document/job.js';
+import type { consulBlock, rescheduleBlock, restartBlock, scalingBlock, updateBlock } from '../document/policies.js';
 import type { SubmittedJob, SubmittedTask, SubmittedTaskGroup } from '../document/submitted-job.js';
 import { canonicaliseService } from './canonicalise-service.js';
 import {

@@ -1,7 +1,7 @@
 import { secondNanos } from '../document/document-values.js';
-import type { Submitted } from '../document/fields/field-table.js';
-import type { affinityBlock, spreadBlock } from '../document/fields/placement-fields.js';
-import type { resourcesBlock } from '../document/fields/resource-fields.js';
+import type { Submitted } from '../document/field-table.js';
+import type { affinityBlock, spreadBlock } from '../document/placement.js';
+import type { resourcesBlock } from '../document/resources.js';
 import type {
   artifactBlock,
   csiPluginBlock,
@@ -10,7 +10,7 @@ import type {
   templateBlock,
   vaultBlock,
   volumeMountBlock,
-} from '../document/fields/task-part-fields.js';
+} from '../document/task-parts.js';
 import { defaultLogs, defaultWeight } from './default-policies.js';
 import { filled, mapList, nullIfEmpty } from './overlay.js';
 

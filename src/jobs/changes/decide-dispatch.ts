@@ -4,7 +4,7 @@ import { isBase64 } from '../../shared/values.js';
 import type { Job, ParameterizedJobConfig } from '../document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from '../errors.js';
 import { isParameterized } from '../job-record.js';
-import { listed } from '../validation/problem-texts.js';
+import { listed } from '../validation/problems.js';
 import { unreachable } from '../validation/validate-names.js';
 import { dispatchSizeProblem, mapProblem } from '../validation/validate-start.js';
 import { newInstance } from './new-instance.js';

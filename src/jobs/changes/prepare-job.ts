@@ -2,10 +2,10 @@ import { err, ok, type Result } from 'neverthrow';
 import { admitJob, type InstallationDefaults } from '../admission/admit-job.js';
 import { canonicaliseJob } from '../canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../document/decode-job.js';
-import type { JobInput } from '../document/input/index.js';
 import type { Job } from '../document/job.js';
+import type { JobInput } from '../document/job-input.js';
 import type { AdmissionRefused, InvalidJob } from '../errors.js';
-import { errorsText } from '../validation/problem-texts.js';
+import { errorsText } from '../validation/problems.js';
 import { type ValidationContext, validateJob } from '../validation/validate-job.js';
 
 /** Why a document cannot be registered, independently of the stored job. */

@@ -1,9 +1,8 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
-import type { GatewayBindAddress } from '../document/connect.js';
-import { equalValues } from '../document/document-values.js';
 import {
   connectBlock,
   exposePathBlock,
+  type GatewayBindAddress,
   gatewayProxyBlock,
   gatewayTlsBlock,
   headerModifiersBlock,
@@ -17,7 +16,8 @@ import {
   transparentProxyBlock,
   upstreamBlock,
   upstreamMeshGatewayBlock,
-} from '../document/fields/connect-fields.js';
+} from '../document/connect.js';
+import { equalValues } from '../document/document-values.js';
 import { diffFields, type Flat, nothingFlat, objectDiff, typeOfPresence } from './diff-fields.js';
 import {
   byContent,

@@ -1,18 +1,16 @@
 import { err, ok, type Result } from 'neverthrow';
 import { compareBytes } from '../../shared/values.js';
 import { equalValues } from '../document/document-values.js';
-import { updateBlock } from '../document/fields/policy-fields.js';
 import type { Job } from '../document/job.js';
+import { updateBlock } from '../document/policies.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { compareFields, type Detail, diffFields, listOrNull, objectDiff, typeOfPresence } from './diff-fields.js';
 import { type BlockRule, changesOf } from './diff-objects.js';
 import { type Item, scalarsOf } from './flatten.js';
-import { delays, groupRule } from './group-rules.js';
 import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from './job-diff.js';
-import { jobRule } from './job-rules.js';
 import { orderChange } from './omitted-changes.js';
-import { inheritingTaskRule, taskRule } from './task-rules.js';
+import { delays, groupRule, inheritingTaskRule, jobRule, taskRule } from './rules.js';
 
 /** The level of detail of a diff. */
 export interface DiffOptions {

@@ -1,4 +1,4 @@
-import { type Block, type Field, type FieldKind, type FieldSet, storedFields } from '../document/fields/field-table.js';
+import { type Block, type Field, type FieldKind, type FieldSet, storedFields } from '../document/field-table.js';
 import type { Flat } from './diff-fields.js';
 
 /** A block in its stored form. */

@@ -1,19 +1,21 @@
-import { identityBlock } from '../document/fields/identity-fields.js';
-import { networkBlock, portBlock } from '../document/fields/network-fields.js';
-import { affinityBlock, constraintBlock } from '../document/fields/placement-fields.js';
-import { checkRestartBlock, consulBlock } from '../document/fields/policy-fields.js';
-import { deviceBlock, numaBlock, resourcesBlock } from '../document/fields/resource-fields.js';
-import { logConfigBlock, volumeMountBlock } from '../document/fields/task-part-fields.js';
+import { identityBlock } from '../document/identity.js';
+import { networkBlock, portBlock } from '../document/network.js';
+import { affinityBlock, constraintBlock } from '../document/placement.js';
+import { checkRestartBlock, consulBlock, scalingBlock } from '../document/policies.js';
+import { deviceBlock, numaBlock, resourcesBlock } from '../document/resources.js';
+import { logConfigBlock, volumeMountBlock } from '../document/task-parts.js';
 import type { Flat } from './diff-fields.js';
-import { byContent, byField, byPosition, type ObjectRule, one, type Part, strings } from './diff-objects.js';
+import { byContent, byField, byPosition, freeForm, type ObjectRule, one, type Part, strings } from './diff-objects.js';
 import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
 
 /* Blocks that occur in more than one kind of block. */
 
 const constraintRule: ObjectRule = { name: 'Constraint', type: 'fields', fields: scalarsOf(constraintBlock) };
+
 const affinityRule: ObjectRule = { name: 'Affinity', type: 'fields', fields: scalarsOf(affinityBlock) };
 
 export const constraints = byContent('Constraints', constraintRule);
+
 export const affinities = byContent('Affinities', affinityRule);
 
 export const consulRule: ObjectRule = { name: 'Consul', type: 'fields', fields: scalarsOf(consulBlock) };
@@ -34,6 +36,7 @@ export const identityRule: ObjectRule = {
 };
 
 const staticPortRule: ObjectRule = { name: 'Static Port', type: 'fields', fields: scalarsOf(portBlock) };
+
 const dynamicPortRule: ObjectRule = {
   name: 'Dynamic Port',
   type: 'fields',
@@ -138,3 +141,22 @@ function bestOf(positions: ReadonlySet<number>, scoreOf: (position: number) => n
   }
   return best;
 }
+
+const scalingScalars = scalarsOf(scalingBlock, { without: ['ID', 'Type', 'CreateIndex', 'ModifyIndex'] });
+
+const ownTargets: ReadonlySet<string> = new Set(['Target[Job]', 'Target[Group]', 'Target[Namespace]']);
+
+/** The target is omitted: a policy always scales its own group. */
+function scalingFields(policy: Item): Flat {
+  return new Map([...scalingScalars(policy)].filter(([name]) => !ownTargets.has(name)));
+}
+
+export const scalingRule: ObjectRule = {
+  name: 'Scaling',
+  type: 'presence',
+  neverContextual: true,
+  fields: scalingFields,
+  ignored: ['ID', 'CreateIndex', 'ModifyIndex'],
+  filled: ['Type'],
+  parts: [freeForm('Policy', 'neverContextual')],
+};

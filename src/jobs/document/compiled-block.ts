@@ -1,4 +1,4 @@
-import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './fields/field-table.js';
+import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './field-table.js';
 import { fastShape, type ShapeCopier, shapeCopier } from './stored-form.js';
 
 /** The submitted form of a block without any given field. */

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../shared/duration.js';
 import { isBase64, isRecord } from '../../shared/values.js';
 import { type CompiledBlock, type CompiledField, compileBlock, type Template } from './compiled-block.js';
-import { jobBlock } from './fields/job-fields.js';
+import { jobBlock } from './job.js';
 import type { SubmittedJob } from './submitted-job.js';
 
 /** An invalid job document: position, expected and actual value. */

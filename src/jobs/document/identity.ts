@@ -1,4 +1,5 @@
 import type { Nanoseconds } from './document-values.js';
+import { block, duration, flag, oneOf, strings, text } from './field-table.js';
 
 /**
  * A signed token that identifies the task or service to others. The stored form of `WorkloadIdentityInput`, which describes the
@@ -16,3 +17,16 @@ export interface WorkloadIdentity {
   readonly TTL: Nanoseconds;
   readonly ExtraClaims: readonly string[] | null;
 }
+
+export const identityBlock = block('WorkloadIdentity', {
+  Name: text,
+  Audience: strings,
+  ChangeMode: oneOf('noop', 'restart', 'signal'),
+  ChangeSignal: text,
+  Env: flag,
+  File: flag,
+  Filepath: text,
+  ServiceName: text,
+  TTL: duration,
+  ExtraClaims: strings,
+});

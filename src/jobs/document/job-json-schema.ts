@@ -1,5 +1,5 @@
-import { type Block, type Field, type FieldSet, submittedFields } from './fields/field-table.js';
-import { jobBlock } from './fields/job-fields.js';
+import { type Block, type Field, type FieldSet, submittedFields } from './field-table.js';
+import { jobBlock } from './job.js';
 
 /** JSON Schema, as far as it is used here. */
 export interface JsonSchema {

@@ -1,7 +1,37 @@
 import type { UnixNanoseconds } from './document-values.js';
-import type { Affinity, Constraint, Spread } from './placement.js';
-import type { UpdateStrategy } from './policies.js';
-import type { TaskGroup } from './task-group.js';
+import {
+  block,
+  bytes,
+  flag,
+  flagOrNull,
+  inputOnly,
+  integer,
+  integerOrNull,
+  integerOrNullOf,
+  many,
+  neverNull,
+  one,
+  oneAlways,
+  oneOf,
+  oneOfOrNull,
+  reset,
+  storedAs,
+  stringMap,
+  strings,
+  text,
+  textOrNull,
+  uint64,
+} from './field-table.js';
+import {
+  type Affinity,
+  affinityBlock,
+  type Constraint,
+  constraintBlock,
+  type Spread,
+  spreadBlock,
+} from './placement.js';
+import { migrateBlock, rescheduleBlock, type UpdateStrategy, updateBlock } from './policies.js';
+import { type TaskGroup, taskGroupBlock } from './task-group.js';
 
 /**
  * The stored form of a job: what the job interface answers, with its own field names. Every default is filled. Values are as checked
@@ -132,3 +162,83 @@ export const jobTypes = ['service', 'batch', 'system', 'sysbatch'] as const;
  * `pending` before the first decision, `dead` when nothing of the job runs or is going to (docs/interfaces/jobs.md, Job status).
  */
 export type JobStatus = 'pending' | 'running' | 'dead';
+
+export const multiregionStrategyBlock = block('MultiregionStrategy', {
+  MaxParallel: integerOrNull,
+  OnFailure: textOrNull,
+});
+
+export const multiregionRegionBlock = block('MultiregionRegion', {
+  Name: text,
+  Count: integerOrNull,
+  Datacenters: strings,
+  NodePool: text,
+  Meta: stringMap,
+});
+
+export const multiregionBlock = block('Multiregion', {
+  Strategy: oneAlways(multiregionStrategyBlock),
+  Regions: neverNull(many(multiregionRegionBlock)),
+});
+
+export const periodicBlock = block('PeriodicConfig', {
+  Enabled: flagOrNull,
+  Spec: textOrNull,
+  Specs: neverNull(strings),
+  SpecType: textOrNull,
+  ProhibitOverlap: flagOrNull,
+  TimeZone: textOrNull,
+});
+
+export const parameterizedBlock = block('ParameterizedJobConfig', {
+  Payload: oneOf('optional', 'required', 'forbidden'),
+  MetaRequired: strings,
+  MetaOptional: strings,
+});
+
+export const uiLinkBlock = block('JobUILink', { Label: text, URL: storedAs(text, 'Url') });
+
+export const uiBlock = block('JobUIConfig', { Description: text, Links: many(uiLinkBlock) });
+
+export const versionTagBlock = block('JobVersionTag', { Name: text, Description: text, TaggedTime: integer });
+
+export const jobBlock = block('Job', {
+  Stop: flagOrNull,
+  Region: textOrNull,
+  Namespace: textOrNull,
+  ID: textOrNull,
+  ParentID: reset(textOrNull),
+  Name: textOrNull,
+  Type: oneOfOrNull(...jobTypes),
+  Priority: integerOrNull,
+  AllAtOnce: flagOrNull,
+  Datacenters: neverNull(strings),
+  NodePool: textOrNull,
+  Constraints: many(constraintBlock),
+  Affinities: many(affinityBlock),
+  Spreads: many(spreadBlock),
+  TaskGroups: neverNull(many(taskGroupBlock)),
+  Update: oneAlways(updateBlock),
+  Multiregion: one(multiregionBlock),
+  Periodic: one(periodicBlock),
+  ParameterizedJob: one(parameterizedBlock),
+  Reschedule: inputOnly(one(rescheduleBlock)),
+  Migrate: inputOnly(one(migrateBlock)),
+  Dispatched: reset(flag),
+  DispatchIdempotencyToken: reset(textOrNull),
+  Payload: bytes,
+  Meta: stringMap,
+  ConsulNamespace: reset(textOrNull),
+  VaultNamespace: textOrNull,
+  NomadTokenID: reset(textOrNull),
+  Status: reset(textOrNull),
+  StatusDescription: reset(textOrNull),
+  Stable: reset(flagOrNull),
+  Version: integerOrNullOf(uint64),
+  SubmitTime: reset(integerOrNull),
+  CreateIndex: reset(integerOrNullOf(uint64)),
+  ModifyIndex: reset(integerOrNullOf(uint64)),
+  JobModifyIndex: reset(integerOrNullOf(uint64)),
+  UI: one(uiBlock),
+  VersionTag: one(versionTagBlock),
+});

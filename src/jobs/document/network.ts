@@ -1,3 +1,5 @@
+import { block, flag, inputOnly, integer, integerOrNull, many, one, stringMap, strings, text } from './field-table.js';
+
 /**
  * A network request. Fields with an empty value are left out, as on the wire. The stored form of `NetworkResourceInput`, which
  * describes the fields.
@@ -37,3 +39,30 @@ export interface DNSConfig {
 export interface CNIConfig {
   readonly Args: Readonly<Record<string, string>> | null;
 }
+
+export const portBlock = block(
+  'Port',
+  { Label: text, Value: integer, To: integer, HostNetwork: text, IgnoreCollision: flag },
+  { omitEmpty: true },
+);
+
+export const dnsBlock = block('DNSConfig', { Servers: strings, Searches: strings, Options: strings });
+
+export const cniBlock = block('CNIConfig', { Args: stringMap });
+
+export const networkBlock = block(
+  'NetworkResource',
+  {
+    Mode: text,
+    Device: inputOnly(text),
+    CIDR: text,
+    IP: text,
+    Hostname: text,
+    MBits: integerOrNull,
+    DNS: one(dnsBlock),
+    ReservedPorts: many(portBlock),
+    DynamicPorts: many(portBlock),
+    CNI: one(cniBlock),
+  },
+  { omitEmpty: true },
+);

@@ -1,5 +1,17 @@
-import type { NetworkResource } from './network.js';
-import type { Affinity, Constraint } from './placement.js';
+import {
+  block,
+  integerOrNull,
+  integerOrNullOf,
+  many,
+  one,
+  oneOf,
+  reset,
+  strings,
+  text,
+  uint64,
+} from './field-table.js';
+import { type NetworkResource, networkBlock } from './network.js';
+import { type Affinity, affinityBlock, type Constraint, constraintBlock } from './placement.js';
 
 /**
  * The resources that a task requests: MHz or whole cores, MB of memory. The stored form of `ResourcesInput`, which describes the fields.
@@ -44,3 +56,25 @@ export interface NumaRequest {
   readonly Affinity: string;
   readonly Devices: readonly string[] | null;
 }
+
+export const deviceBlock = block('RequestedDevice', {
+  Name: text,
+  Count: integerOrNullOf(uint64),
+  Constraints: many(constraintBlock),
+  Affinities: many(affinityBlock),
+});
+
+export const numaBlock = block('NUMA', { Affinity: oneOf('none', 'prefer', 'require'), Devices: strings });
+
+export const resourcesBlock = block('Resources', {
+  CPU: integerOrNull,
+  Cores: integerOrNull,
+  MemoryMB: integerOrNull,
+  MemoryMaxMB: integerOrNull,
+  DiskMB: reset(integerOrNull),
+  IOPS: integerOrNull,
+  Networks: many(networkBlock),
+  Devices: many(deviceBlock),
+  NUMA: one(numaBlock),
+  SecretsMB: integerOrNull,
+});

@@ -1,5 +1,5 @@
-import type { Block, Field, FieldSet } from './fields/field-table.js';
-import { jobBlock } from './fields/job-fields.js';
+import type { Block, Field, FieldSet } from './field-table.js';
+import { jobBlock } from './job.js';
 
 type StoredRecord = Record<string, unknown>;
 

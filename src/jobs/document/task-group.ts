@@ -1,17 +1,50 @@
 import type { Nanoseconds } from './document-values.js';
-import type { NetworkResource } from './network.js';
-import type { Affinity, Constraint, Spread } from './placement.js';
-import type {
-  ConsulBlock,
-  DisconnectStrategy,
-  MigrateStrategy,
-  ReschedulePolicy,
-  RestartPolicy,
-  ScalingPolicy,
-  UpdateStrategy,
+import {
+  block,
+  durationOrNull,
+  flag,
+  flagOrNull,
+  integerOrNull,
+  keptNull,
+  keyed,
+  many,
+  neverNull,
+  one,
+  oneAlways,
+  oneOf,
+  reset,
+  stringMap,
+  strings,
+  text,
+} from './field-table.js';
+import { type NetworkResource, networkBlock } from './network.js';
+import {
+  type Affinity,
+  affinityBlock,
+  type Constraint,
+  constraintBlock,
+  type Spread,
+  spreadBlock,
+} from './placement.js';
+import {
+  type ConsulBlock,
+  consulBlock,
+  type DisconnectStrategy,
+  disconnectBlock,
+  ephemeralDiskBlock,
+  type MigrateStrategy,
+  migrateBlock,
+  type ReschedulePolicy,
+  type RestartPolicy,
+  rescheduleBlock,
+  restartBlock,
+  type ScalingPolicy,
+  scalingBlock,
+  type UpdateStrategy,
+  updateBlock,
 } from './policies.js';
-import type { Service } from './service.js';
-import type { Task } from './task.js';
+import { type Service, serviceBlock } from './service.js';
+import { type Task, taskBlock } from './task.js';
 
 /** Tasks that are placed together on one node, `Count` times. The stored form of `TaskGroupInput`, which describes the fields. */
 export interface TaskGroup {
@@ -74,3 +107,51 @@ export function servicesOf(group: TaskGroup): readonly Service[] {
   }
   return services;
 }
+
+export const mountOptionsBlock = block('CSIMountOptions', { FSType: text, MountFlags: strings });
+
+export const volumeBlock = block('VolumeRequest', {
+  Name: text,
+  Type: oneOf('host', 'csi'),
+  Source: text,
+  ReadOnly: flag,
+  Sticky: flag,
+  AccessMode: oneOf(
+    'single-node-reader-only',
+    'single-node-writer',
+    'single-node-single-writer',
+    'single-node-multi-writer',
+    'multi-node-reader-only',
+    'multi-node-single-writer',
+    'multi-node-multi-writer',
+  ),
+  AttachmentMode: oneOf('file-system', 'block-device'),
+  MountOptions: one(mountOptionsBlock),
+  PerAlloc: flag,
+});
+
+export const taskGroupBlock = block('TaskGroup', {
+  Name: text,
+  Count: integerOrNull,
+  Update: one(updateBlock),
+  Migrate: one(migrateBlock),
+  Constraints: many(constraintBlock),
+  Scaling: one(scalingBlock),
+  RestartPolicy: oneAlways(restartBlock),
+  Disconnect: one(disconnectBlock),
+  Tasks: neverNull(many(taskBlock)),
+  EphemeralDisk: oneAlways(ephemeralDiskBlock),
+  Meta: stringMap,
+  ReschedulePolicy: one(rescheduleBlock),
+  Affinities: many(affinityBlock),
+  Spreads: many(spreadBlock),
+  Networks: many(networkBlock),
+  Consul: one(consulBlock),
+  Services: many(serviceBlock),
+  Volumes: keyed(volumeBlock),
+  ShutdownDelay: keptNull(durationOrNull),
+  MaxRunDuration: keptNull(durationOrNull),
+  StopAfterClientDisconnect: reset(keptNull(durationOrNull)),
+  MaxClientDisconnect: reset(keptNull(durationOrNull)),
+  PreventRescheduleOnLost: reset(flagOrNull),
+});

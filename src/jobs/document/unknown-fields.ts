@@ -1,7 +1,7 @@
 import { suggestName } from '../../hcl/diagnostics/suggest.js';
 import { quoted } from '../../shared/values.js';
-import { type Block, type Field, type FieldSet, submittedFields } from './fields/field-table.js';
-import { jobBlock } from './fields/job-fields.js';
+import { type Block, type Field, type FieldSet, submittedFields } from './field-table.js';
+import { jobBlock } from './job.js';
 
 /** An unknown key of a submitted document. */
 export interface UnknownField {

@@ -1,5 +1,4 @@
-import type { Instant } from '../../shared/instant.js';
-import { unixSecondsFromInstant } from '../../shared/instant.js';
+import { type Instant, unixSecondsFromInstant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import { newInstance } from '../changes/new-instance.js';
 import type { Job } from '../document/job.js';

@@ -20,7 +20,7 @@ import {
   transparentProxyBlock,
   upstreamBlock,
   upstreamMeshGatewayBlock,
-} from '../document/fields/connect-fields.js';
+} from '../document/connect.js';
 import { freeForm, keyed, many, map, one, type SpecificationBlock } from './specification-table.js';
 import { identity, logs, resources, volumeMount } from './task-part-blocks.js';
 

@@ -7,8 +7,8 @@ import {
   periodicBlock,
   uiBlock,
   uiLinkBlock,
-} from '../document/fields/job-fields.js';
-import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/fields/task-group-fields.js';
+} from '../document/job.js';
+import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/task-group.js';
 import { network } from './network-blocks.js';
 import { affinity, constraint, spread } from './placement-blocks.js';
 import {

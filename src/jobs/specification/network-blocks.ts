@@ -1,4 +1,4 @@
-import { cniBlock, dnsBlock, networkBlock, portBlock } from '../document/fields/network-fields.js';
+import { cniBlock, dnsBlock, networkBlock, portBlock } from '../document/network.js';
 import { type Draft, many, one, type SpecificationBlock } from './specification-table.js';
 
 const port: SpecificationBlock = {

@@ -1,5 +1,5 @@
 import type { DecodedBlock } from '../../hcl/decode/schema.js';
-import { affinityBlock, constraintBlock, spreadBlock, spreadTargetBlock } from '../document/fields/placement-fields.js';
+import { affinityBlock, constraintBlock, spreadBlock, spreadTargetBlock } from '../document/placement.js';
 import { type Draft, many, type Shorthand, type SpecificationBlock } from './specification-table.js';
 
 const operatorShorthand = (operator: string): Shorthand => ({

@@ -9,7 +9,7 @@ import {
   restartBlock,
   scalingBlock,
   updateBlock,
-} from '../document/fields/policy-fields.js';
+} from '../document/policies.js';
 import { type Draft, freeForm, type SpecificationBlock } from './specification-table.js';
 
 export const update: SpecificationBlock = {

@@ -1,51 +1,19 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
 import { emptyBlock } from '../document/compiled-block.js';
-import * as connectFields from '../document/fields/connect-fields.js';
-import { type Block, type Field, type FieldSet, submittedFields } from '../document/fields/field-table.js';
-import * as identityFields from '../document/fields/identity-fields.js';
-import * as jobFields from '../document/fields/job-fields.js';
-import { versionTagBlock } from '../document/fields/job-fields.js';
-import * as networkFields from '../document/fields/network-fields.js';
-import * as placementFields from '../document/fields/placement-fields.js';
-import * as policyFields from '../document/fields/policy-fields.js';
-import * as resourceFields from '../document/fields/resource-fields.js';
-import * as serviceFields from '../document/fields/service-fields.js';
-import * as taskFields from '../document/fields/task-fields.js';
-import * as taskGroupFields from '../document/fields/task-group-fields.js';
-import * as taskPartFields from '../document/fields/task-part-fields.js';
+import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
+import { jobBlock, versionTagBlock } from '../document/job.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
-import { fieldText } from './field-texts/index.js';
+import { fieldText } from './field-texts.js';
 import { jobSpecification } from './job-blocks.js';
 import type { SpecificationBlock } from './specification-table.js';
 
-/** The tables of the document. The types of each table's blocks are in a separate file, `NAME-input.ts`. */
-const tables: Readonly<Record<string, object>> = {
-  connect: connectFields,
-  identity: identityFields,
-  job: jobFields,
-  network: networkFields,
-  placement: placementFields,
-  policy: policyFields,
-  resource: resourceFields,
-  service: serviceFields,
-  task: taskFields,
-  'task-group': taskGroupFields,
-  'task-part': taskPartFields,
-};
-
 /**
  * The TypeScript types of the job document that a caller submits, generated from the tables of the document: every field with its
- * meaning, unit and default, as an editor shows it. One file for each table, and `index.ts` with all of them: file name to source.
+ * meaning, unit and default, as an editor shows it. The source of `src/jobs/document/job-input.ts`.
  */
-export function renderJobInputTypes(): ReadonlyMap<string, string> {
-  const entries = collectBlocks();
-  const index = Object.keys(tables).map((table) => `export type * from './${table}-input.js';\n`);
-  const files = Object.keys(tables).map((table): [string, string] => {
-    const own = entries.filter(({ block }) => tableOf(block) === table);
-    return [`${table}-input.ts`, [`${heading}\n${renderImports(table, own)}`, ...own.map(renderBlock)].join('\n')];
-  });
-  return new Map([['index.ts', `${heading}\n${index.join('')}`], ...files]);
+export function renderJobInputTypes(): string {
+  return [heading, ...collectBlocks().map(renderBlock)].join('\n');
 }
 
 /** Rules for every block of a registered document. */
@@ -53,29 +21,11 @@ const formText =
   'In every block a null field counts as not given, durations are strings or nanoseconds, and an unknown field is ' +
   'reported as a warning. docs/job-specification.md describes the blocks.';
 
-const heading = '// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.\n';
+const heading = `// Made by \`renderJobInputTypes\` from the tables in \`src/jobs\`. Do not edit.
 
-function tableOf(block: Block<FieldSet>): string {
-  const found = Object.entries(tables).find(([, exported]) => Object.values(exported).includes(block));
-  if (found === undefined) throw new Error(`${block.name} is not exported by a table of fields`);
-  return found[0];
-}
-
-function renderImports(table: string, entries: readonly Entry[]): string {
-  const fields = entries.flatMap(({ block }) => submittedFields(block).map(([, field]) => field));
-  const typesOf = new Map<string, Set<string>>();
-  const add = (file: string, type: string) => typesOf.set(file, (typesOf.get(file) ?? new Set()).add(type));
-  for (const field of fields) {
-    if (field.kind === 'duration') add('../duration-input.js', 'DurationInput');
-    if (field.kind === 'free_form') add('../fields/field-table.js', 'JsonValue');
-    if (field.block !== undefined && tableOf(field.block) !== table)
-      add(`./${tableOf(field.block)}-input.js`, typeName(field.block));
-  }
-  const files = [...typesOf.keys()].sort();
-  return files
-    .map((file) => `import type { ${[...(typesOf.get(file) ?? [])].sort().join(', ')} } from '${file}';\n`)
-    .join('');
-}
+import type { DurationInput } from './duration-input.js';
+import type { JsonValue } from './field-table.js';
+`;
 
 interface Entry {
   readonly block: Block<FieldSet>;
@@ -94,7 +44,7 @@ function collectBlocks(): Entry[] {
       if (field.block !== undefined) visit(field.block, firstOf(field, defaults?.[name]));
     }
   };
-  visit(jobFields.jobBlock, canonicaliseSubmitted(sampleOf(jobFields.jobBlock) as unknown as SubmittedJob));
+  visit(jobBlock, canonicaliseSubmitted(sampleOf(jobBlock) as unknown as SubmittedJob));
   return [...entries.values()];
 }
 
@@ -115,10 +65,7 @@ function firstOf(field: Field<unknown, unknown>, value: unknown): unknown {
 }
 
 function renderBlock({ block, defaults }: Entry): string {
-  const comment = renderComment(
-    block === jobFields.jobBlock ? `${blockText(block)} ${formText}` : blockText(block),
-    '',
-  );
+  const comment = renderComment(block === jobBlock ? `${blockText(block)} ${formText}` : blockText(block), '');
   if (submittedFields(block).length === 0)
     return `${comment}export type ${typeName(block)} = { readonly [name: string]: never };\n`;
   const members = submittedFields(block).map(([name, field]) => renderField(block, name, field, defaults?.[name]));

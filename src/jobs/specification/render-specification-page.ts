@@ -1,9 +1,9 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
 import { emptyBlock } from '../document/compiled-block.js';
-import type { Field } from '../document/fields/field-table.js';
+import type { Field } from '../document/field-table.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
-import { fieldText } from './field-texts/index.js';
+import { fieldText } from './field-texts.js';
 import { jobSpecification } from './job-blocks.js';
 import { type Child, type Draft, fieldOf, type SpecificationBlock } from './specification-table.js';
 

@@ -1,4 +1,4 @@
-import { serviceBlock, serviceCheckBlock, serviceWeightsBlock } from '../document/fields/service-fields.js';
+import { serviceBlock, serviceCheckBlock, serviceWeightsBlock } from '../document/service.js';
 import { connect } from './connect-blocks.js';
 import { checkRestart } from './policy-blocks.js';
 import { listMap, many, map, one, type SpecificationBlock } from './specification-table.js';

@@ -6,7 +6,7 @@ import type {
   DecodedBlock,
   Report,
 } from '../../hcl/decode/schema.js';
-import type { Block, Field, FieldSet } from '../document/fields/field-table.js';
+import type { Block, Field, FieldSet } from '../document/field-table.js';
 
 /*
  * The job specification is described once, as data: its blocks, their contents, and the field of the

@@ -1,5 +1,5 @@
 import type { DecodedBlock, Report } from '../../hcl/decode/schema.js';
-import { taskBlock } from '../document/fields/task-fields.js';
+import { taskBlock } from '../document/task.js';
 import { affinity, constraint } from './placement-blocks.js';
 import { consul, restart, taskScaling } from './policy-blocks.js';
 import { service } from './service-blocks.js';

@@ -1,7 +1,7 @@
 import { changeScriptDefaults } from '../canonical/canonicalise-task-parts.js';
 import { secondNanos } from '../document/document-values.js';
-import { identityBlock } from '../document/fields/identity-fields.js';
-import { deviceBlock, numaBlock, resourcesBlock } from '../document/fields/resource-fields.js';
+import { identityBlock } from '../document/identity.js';
+import { deviceBlock, numaBlock, resourcesBlock } from '../document/resources.js';
 import {
   actionBlock,
   artifactBlock,
@@ -17,7 +17,7 @@ import {
   vaultBlock,
   volumeMountBlock,
   waitBlock,
-} from '../document/fields/task-part-fields.js';
+} from '../document/task-parts.js';
 import { network } from './network-blocks.js';
 import { affinity, constraint } from './placement-blocks.js';
 import { type Draft, freeForm, many, map, one, type SpecificationBlock } from './specification-table.js';

@@ -2,7 +2,7 @@ import { table } from '../../shared/table.js';
 import type { Job, Multiregion } from '../document/job.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 import type { RunOutcome } from '../runs/run-outcome.js';
-import type { JobSummary } from './job-summary-record.js';
+import type { JobSummary } from './job-summary.js';
 
 /** A job as a list shows it (job interface, JobListStub). Members that `Job` has, too, are the same as there. */
 export interface JobListStub {

@@ -3,8 +3,10 @@ import { quoted } from '../../shared/values.js';
 import { hasSidecar } from '../admission/service-mesh.js';
 import type { WorkloadIdentity } from '../document/identity.js';
 import type { Job } from '../document/job.js';
+import type { SubmittedJob } from '../document/submitted-job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
+import { unknownFields } from '../document/unknown-fields.js';
 import { periodicProblems, periodicWarnings } from '../periodic/validate-periodic.js';
 import { type TaskNeed, taskNeeds } from '../task-needs.js';
 import { type Problems, type Report, within } from './problems.js';
@@ -142,4 +144,24 @@ function warnAboutShutdown(group: TaskGroup, warn: Report): void {
   if (!isDelayed && services.some((service) => service.TaskName === '' && !hasSidecar(service))) {
     warn(`group ${quoted(group.Name)}: services ${noDelay}`);
   }
+}
+
+/** Keys of a document that a registration ignores: unknown ones, and ones from older versions of the interface. */
+export function documentWarnings(document: unknown, submitted: SubmittedJob): string[] {
+  return [...unknownFields(document).map(({ message }) => message), ...replacedFields(submitted)];
+}
+
+/** `[name in a job specification, submitted value, what to use]`; the values null, false and 0 are those of a stored job. */
+function replacedFields(submitted: SubmittedJob): string[] {
+  return (submitted.TaskGroups ?? []).flatMap((group) =>
+    [
+      ['max_client_disconnect', group.MaxClientDisconnect, 'disconnect.lost_after'] as const,
+      ['stop_after_client_disconnect', group.StopAfterClientDisconnect, 'disconnect.stop_on_client_after'] as const,
+      ['prevent_reschedule_on_lost', group.PreventRescheduleOnLost, 'disconnect.replace'] as const,
+    ].flatMap(([name, value, instead]) =>
+      value === null || value === false || value === 0
+        ? []
+        : [`group ${quoted(group.Name)}: ${name} has no effect, use ${instead}`],
+    ),
+  );
 }

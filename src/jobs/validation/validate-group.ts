@@ -10,10 +10,10 @@ import {
   validateDisconnect,
   validateGroupScaling,
   validateMigrate,
+  validateReschedule,
   validateRestart,
   validateUpdate,
 } from './validate-policies.js';
-import { validateReschedule } from './validate-reschedule.js';
 import { validateGroupStart } from './validate-start.js';
 import { hasNoDisk, validateTask } from './validate-task.js';
 import { validateVolume } from './validate-volume.js';

@@ -3,8 +3,7 @@ import type { Job } from '../document/job.js';
 import type { ConsulBlock } from '../document/policies.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { listed } from './problem-texts.js';
-import type { Report } from './problems.js';
+import { listed, type Report } from './problems.js';
 
 /** The installation's data for checks of a job. Absent members are not checked. */
 export interface InstallationContext {

@@ -1,10 +1,17 @@
 import { quoted } from '../../shared/values.js';
-import { jobBlock, parameterizedBlock } from '../document/fields/job-fields.js';
-import type { Job } from '../document/job.js';
+import { type Job, jobBlock, parameterizedBlock } from '../document/job.js';
 import { periodicProblems } from '../periodic/validate-periodic.js';
 import { type WarningContext, warnAboutJob } from './job-warnings.js';
-import { choiceProblem, listed } from './problem-texts.js';
-import { gatherProblems, type Problems, problemsOf, type Report, reportIf, textsByPart } from './problems.js';
+import {
+  choiceProblem,
+  gatherProblems,
+  listed,
+  type Problems,
+  problemsOf,
+  type Report,
+  reportIf,
+  textsByPart,
+} from './problems.js';
 import { validateMesh } from './services/validate-mesh.js';
 import { validateGroup } from './validate-group.js';
 import { type InstallationContext, validateInstallation, validateSupported } from './validate-installation.js';

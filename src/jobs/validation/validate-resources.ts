@@ -1,9 +1,7 @@
 import { quoted } from '../../shared/values.js';
-import { numaBlock } from '../document/fields/resource-fields.js';
-import type { RequestedDevice, Resources } from '../document/resources.js';
+import { numaBlock, type RequestedDevice, type Resources } from '../document/resources.js';
 import type { LogConfig } from '../document/task-parts.js';
-import { choiceProblem } from './problem-texts.js';
-import { type Report, reportIf, within } from './problems.js';
+import { choiceProblem, type Report, reportIf, within } from './problems.js';
 import { validateAffinities, validateConstraints } from './validate-placement.js';
 
 /** `isFree`: of a function, which may ask for nothing. */

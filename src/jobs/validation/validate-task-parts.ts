@@ -1,24 +1,21 @@
 import { quoted } from '../../shared/values.js';
-import {
-  artifactBlock,
-  csiPluginBlock,
-  lifecycleBlock,
-  vaultBlock,
-  volumeMountBlock,
-} from '../document/fields/task-part-fields.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import type {
-  CSIPluginConfig,
-  TaskAction,
-  TaskArtifact,
-  TaskLifecycle,
-  TaskSecret,
-  TaskVault,
-  VolumeMount,
+import {
+  artifactBlock,
+  type CSIPluginConfig,
+  csiPluginBlock,
+  lifecycleBlock,
+  type TaskAction,
+  type TaskArtifact,
+  type TaskLifecycle,
+  type TaskSecret,
+  type TaskVault,
+  type VolumeMount,
+  vaultBlock,
+  volumeMountBlock,
 } from '../document/task-parts.js';
-import { choiceProblem } from './problem-texts.js';
-import { type Report, reportIf, within } from './problems.js';
+import { choiceProblem, type Report, reportIf, within } from './problems.js';
 
 /** Whether a path, seen from `base` inside the allocation's directory, leaves that directory. */
 export function pathEscapes(base: string, path: string): boolean {

@@ -1,11 +1,9 @@
 import { quoted } from '../../shared/values.js';
-import { identityBlock } from '../document/fields/identity-fields.js';
-import type { WorkloadIdentity } from '../document/identity.js';
+import { identityBlock, type WorkloadIdentity } from '../document/identity.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { choiceProblem } from './problem-texts.js';
-import { type Report, reportIf, within } from './problems.js';
+import { choiceProblem, type Report, reportIf, within } from './problems.js';
 import { validateTaskServices } from './services/validate-services.js';
 import { validateTaskName } from './validate-names.js';
 import { validateAffinities, validateConstraints } from './validate-placement.js';

@@ -1,9 +1,7 @@
 import { quoted } from '../../shared/values.js';
 import { parseTemplate } from '../../templates/template.js';
-import { templateBlock } from '../document/fields/task-part-fields.js';
-import type { TaskTemplate } from '../document/task-parts.js';
-import { choiceProblem } from './problem-texts.js';
-import { type Report, reportIf, within } from './problems.js';
+import { type TaskTemplate, templateBlock } from '../document/task-parts.js';
+import { choiceProblem, type Report, reportIf, within } from './problems.js';
 import { pathEscapes } from './validate-task-parts.js';
 
 export function validateTemplates(templates: readonly TaskTemplate[] | null, report: Report): void {

@@ -1,8 +1,6 @@
 import { quoted } from '../../shared/values.js';
-import { volumeBlock } from '../document/fields/task-group-fields.js';
-import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
-import { choiceProblem } from './problem-texts.js';
-import { type Report, reportIf } from './problems.js';
+import { type TaskGroup, type VolumeRequest, volumeBlock } from '../document/task-group.js';
+import { choiceProblem, type Report, reportIf } from './problems.js';
 
 /** The access modes of a host volume; the other modes need several nodes. */
 const hostAccessModes = ['', ...volumeBlock.fields.AccessMode.values.filter((mode) => mode.startsWith('single-node-'))];

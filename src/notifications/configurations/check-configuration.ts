@@ -1,6 +1,6 @@
 import { triggerDefinitions, triggerFromSpelling } from '../events/trigger.js';
 import { tokenProblem } from '../signature.js';
-import type { User } from '../user.js';
+import type { User } from '../workspace.js';
 import { pointers, type ReadConfigurationInput } from './configuration-input.js';
 import { type DestinationKind, destinationKindFromSpelling } from './destination.js';
 

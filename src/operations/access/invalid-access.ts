@@ -1,5 +1,5 @@
 import type { InvalidAccess } from '../../access/errors.js';
-import { errorsText } from '../../jobs/validation/problem-texts.js';
+import { errorsText } from '../../jobs/validation/problems.js';
 
 /** One error with all problems of a policy, role or token, as `what` names it. */
 export function invalidAccess(what: string, errors: readonly string[]): InvalidAccess {

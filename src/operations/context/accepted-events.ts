@@ -3,8 +3,7 @@ import { type Delivery, deliveries } from '../../notifications/delivery/delivery
 import type { StoredEvent } from '../../notifications/events/event.js';
 import { hookHolds } from '../../notifications/queue/hook-hold.js';
 import { queues } from '../../notifications/queue/queue-record.js';
-import { users } from '../../notifications/user.js';
-import { workspaces } from '../../notifications/workspace.js';
+import { users, workspaces } from '../../notifications/workspace.js';
 import type { TableName, WriteView } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';

@@ -10,7 +10,7 @@ import {
 } from '../../functions/errors.js';
 import type { StoredRun } from '../../functions/run.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
-import { namespaceOf } from '../../jobs/job-reference.js';
+import { namespaceOf } from '../../jobs/job-record.js';
 import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
 import { messageOf, stated } from '../../shared/values.js';

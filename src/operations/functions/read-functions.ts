@@ -25,7 +25,7 @@ import {
   steps,
 } from '../../functions/run.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
-import { namespaceOf } from '../../jobs/job-reference.js';
+import { namespaceOf } from '../../jobs/job-record.js';
 import { checkOptions } from '../../options/check-options.js';
 import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
 import { type Page, pageInSteps, readPage, type Source, takesAll } from '../../queries/page.js';

@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import type { JobReference } from '../../jobs/job-reference.js';
+import type { JobReference } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Key } from '../../shared/table.js';

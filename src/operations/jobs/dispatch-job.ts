@@ -13,8 +13,7 @@ import {
   type QuotaExceeded,
   type RegistrationsDisabled,
 } from '../../jobs/errors.js';
-import { jobs } from '../../jobs/job-record.js';
-import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
+import { type JobReference, jobs, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';

@@ -17,8 +17,7 @@ import {
   type TagRefused,
   type VersionNotFound,
 } from '../../jobs/errors.js';
-import { jobs, jobVersions } from '../../jobs/job-record.js';
-import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
+import { type JobReference, jobs, jobVersions, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';

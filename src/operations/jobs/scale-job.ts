@@ -1,7 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
-import { jobSubmissions } from '../../jobs/changes/job-submission.js';
+import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
   type IndexConflict,
@@ -15,10 +15,10 @@ import {
   type ScalingRefused,
   type TotalCountTooLarge,
 } from '../../jobs/errors.js';
-import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-record.js';
 import { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from '../../jobs/scaling/decide-scale.js';
 import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling/scaling-event.js';
-import { warningsText } from '../../jobs/validation/problem-texts.js';
+import { warningsText } from '../../jobs/validation/problems.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';

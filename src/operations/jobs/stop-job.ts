@@ -1,11 +1,10 @@
 import { errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { decideStop } from '../../jobs/changes/decide-stop.js';
-import { jobSubmissions } from '../../jobs/changes/job-submission.js';
+import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
-import { isLauncher } from '../../jobs/job-record.js';
-import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
+import { isLauncher, type JobReference, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';

@@ -6,7 +6,7 @@ import {
   type GroupSummary,
   type JobSummary,
   jobSummaries,
-} from '../../jobs/status/job-summary-record.js';
+} from '../../jobs/status/job-summary.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Steps } from '../../scheduler/steps.js';

@@ -2,7 +2,7 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsNodePool } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
-import { errorsText } from '../../jobs/validation/problem-texts.js';
+import { errorsText } from '../../jobs/validation/problems.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import type { Source } from '../../queries/page.js';

@@ -2,7 +2,7 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { hostPrincipal, type Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type JobNotFound, jobNotFound } from '../../jobs/errors.js';
-import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-record.js';
 import { decideForcedLaunch, decideLaunch, type ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import {
   launchedChild,
@@ -10,7 +10,7 @@ import {
   type PeriodicLaunch,
   periodicLaunches,
 } from '../../jobs/periodic/periodic-launch.js';
-import { jobSummaries } from '../../jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { second } from '../../shared/duration.js';

@@ -6,8 +6,15 @@ import { periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
 import { type RunOutcome, runOutcome } from '../../jobs/runs/run-outcome.js';
 import { jobStatusOf } from '../../jobs/status/job-status.js';
 import { jobListStub, jobStubs } from '../../jobs/status/job-stub.js';
-import { newSummary, withAllocation, withChild, withGroupsOf, withQueued } from '../../jobs/status/job-summary.js';
-import { type JobSummary, jobSummaries } from '../../jobs/status/job-summary-record.js';
+import {
+  type JobSummary,
+  jobSummaries,
+  newSummary,
+  withAllocation,
+  withChild,
+  withGroupsOf,
+  withQueued,
+} from '../../jobs/status/job-summary.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';

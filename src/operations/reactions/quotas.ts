@@ -10,7 +10,7 @@ import {
 } from '../../jobs/admission/namespace-quota.js';
 import type { DispatchRateExceeded } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
-import { dispatchRates, type QuotaUsage, quotaUsages } from '../../jobs/namespaces/quota-usage.js';
+import { dispatchRates, type QuotaUsage, quotaUsages } from '../../jobs/namespaces/namespace.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';

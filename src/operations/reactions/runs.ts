@@ -14,7 +14,7 @@ import {
   workspaceOfRun,
 } from '../../jobs/runs/run-events.js';
 import { allocationOutcome, outcomeWords, runOutcome } from '../../jobs/runs/run-outcome.js';
-import { jobSummaries } from '../../jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/links.js';
 import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';

@@ -14,7 +14,7 @@ import { type FunctionPause, functionCounts, pauses, runs, type StoredRun, value
 import type { Registration } from '../../jobs/changes/decide-registration.js';
 import { equalSpec } from '../../jobs/document/equal-spec.js';
 import type { Job } from '../../jobs/document/job.js';
-import type { JobSummary } from '../../jobs/status/job-summary-record.js';
+import type { JobSummary } from '../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { rowsUnder, type Watch } from '../waiting/watched-rows.js';

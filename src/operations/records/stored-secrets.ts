@@ -1,6 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { oneTimeTokens } from '../../access/one-time-tokens.js';
-import { tokens } from '../../access/tokens.js';
+import { oneTimeTokens, tokens } from '../../access/tokens.js';
 import { secretForms, withoutForms } from '../../agent/output/output-tail.js';
 import { jobRuns } from '../../jobs/runs/job-run.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';

@@ -7,7 +7,7 @@ import {
   MAX_TASK_READS,
   type TaskVariables,
   type TaskVariablesQuery,
-} from '../../agent/link/task-variables.js';
+} from '../../agent/link/node-work.js';
 import type { AgentRefused, LinkFailed, UnknownNode } from '../../ports/agent-link.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { readPage } from '../../queries/page.js';

@@ -1,7 +1,6 @@
 import { err, ok, okAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { isExpired, tokens } from '../../access/tokens.js';
-import type { AgentProcess } from '../../agent/link/agent-process.js';
 import { commandRefused } from '../../agent/link/node-command.js';
 import {
   readAgentProcess,
@@ -11,7 +10,7 @@ import {
   readVariablesQuery,
   type UnfitForNode,
 } from '../../agent/link/node-shapes.js';
-import type { TaskVariablesQuery } from '../../agent/link/task-variables.js';
+import type { AgentProcess, TaskVariablesQuery } from '../../agent/link/node-work.js';
 import type { MessageSocket } from '../../api/message-socket.js';
 import { Channels } from '../../channels/channels.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';

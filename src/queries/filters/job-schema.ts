@@ -14,8 +14,8 @@ import {
   text,
   unsigned,
 } from '../../filter/schema.js';
-import { type Block, type Field, type FieldSet, storedFields } from '../../jobs/document/fields/field-table.js';
-import { jobBlock } from '../../jobs/document/fields/job-fields.js';
+import { type Block, type Field, type FieldSet, storedFields } from '../../jobs/document/field-table.js';
+import { jobBlock } from '../../jobs/document/job.js';
 
 /** A stored job, as the field table describes it. */
 export const jobSchema = structOf(jobBlock);

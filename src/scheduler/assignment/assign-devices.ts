@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { RequestedDevice } from '../../jobs/document/resources.js';
 import type { AllocatedDevice } from '../allocated-resources.js';
 import { type DevicesInUse, deviceKey } from '../cluster/cluster.js';
-import { meetsOnDevice, suits } from '../feasibility/device-match.js';
+import { meetsOnDevice, suits } from '../feasibility/device-constraints.js';
 import type { TaskRequest } from '../feasibility/requirements.js';
 import type { Node, NodeDeviceGroup } from '../node.js';
 

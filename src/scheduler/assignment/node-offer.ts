@@ -11,8 +11,7 @@ import type { NodeState } from '../cluster/cluster.js';
 import type { GroupRequirements, TaskRequest } from '../feasibility/requirements.js';
 import type { Node } from '../node.js';
 import { assignDevices } from './assign-devices.js';
-import { assignPorts, type PortOffer } from './assign-ports.js';
-import type { Draw } from './draw.js';
+import { assignPorts, type Draw, type PortOffer } from './assign-ports.js';
 
 /** The resources that one node would assign to an allocation of a group. */
 export interface NodeOffer {

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { errorsText } from '../../jobs/validation/problem-texts.js';
+import { errorsText } from '../../jobs/validation/problems.js';
 import { type Instant, isoFromInstant, unixNanosFromInstant, type WriteStamp } from '../../shared/instant.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { withAllocation } from './count-allocations.js';

@@ -9,8 +9,7 @@ import { JobNodes } from '../plan/job-nodes.js';
 import { nodeScore } from '../ranking/final-score.js';
 import { JobProposal } from '../ranking/job-proposal.js';
 import { defaultSchedulerConfiguration, type SchedulerConfiguration } from '../scheduler-configuration.js';
-import type { PlacementObstacle } from './obstacle.js';
-import { kindObstacles, nodeObstacles, roomObstacles } from './obstacles.js';
+import { kindObstacles, nodeObstacles, type PlacementObstacle, roomObstacles } from './obstacles.js';
 
 /** Context besides the job and the nodes. */
 export interface ExplainOptions {

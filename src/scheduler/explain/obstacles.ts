@@ -2,18 +2,53 @@ import type { Job } from '../../jobs/document/job.js';
 import type { Constraint } from '../../jobs/document/placement.js';
 import { needsAttribute } from '../../jobs/task-needs.js';
 import { globMatches } from '../../shared/glob.js';
-import { drawFrom } from '../assignment/draw.js';
+import { drawFrom } from '../assignment/assign-ports.js';
 import { offerOf } from '../assignment/node-offer.js';
 import type { Capacity } from '../cluster/capacity.js';
 import type { NodeState } from '../cluster/cluster.js';
 import { resolveTarget } from '../feasibility/constraint-operators.js';
-import { hasDevices } from '../feasibility/device-match.js';
+import { hasDevices } from '../feasibility/device-constraints.js';
 import { hasDriver, hasVolume, lackingNeeds, meets, networkReason } from '../feasibility/node-checks.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 import { isDraining, type Node, provisionOf } from '../node.js';
 import { allNodePool } from '../node-pool.js';
 import type { NodeAssessor } from '../ranking/assess-node.js';
-import type { PlacementObstacle, RemedialChange } from './obstacle.js';
+
+/** A change that would remove an obstacle. */
+export interface RemedialChange {
+  /** What has to change. */
+  readonly of: 'job' | 'node';
+  /** The field, attribute or state: `Datacenters`, `attr.kernel.name`, `SchedulingEligibility`, `Resources.CPU`. */
+  readonly subject: string;
+  /** The current value; empty when there is none. */
+  readonly from: string;
+  /** The required value; empty when the current value would have to be removed. */
+  readonly to: string;
+}
+
+/** One reason why a node does not take the group's allocation. */
+export interface PlacementObstacle {
+  readonly kind:
+    | 'status'
+    | 'eligibility'
+    | 'drain'
+    | 'pool'
+    | 'datacenter'
+    | 'driver'
+    | 'task_part'
+    | 'constraint'
+    | 'device'
+    | 'network'
+    | 'volume'
+    | 'neighbour'
+    | 'room';
+  /** One sentence. */
+  readonly message: string;
+  /** Distance to a suitable node, above 0 and up to 1: the missing share of an amount; 1 where there is no amount. */
+  readonly lack: number;
+  /** Changes that would each be sufficient alone, the smallest first; empty when no single change is known to be. */
+  readonly changes: readonly RemedialChange[];
+}
 
 /** Obstacles to every allocation of the job: the node's state, pool and datacenter. */
 export function nodeObstacles(node: Node, job: Job): PlacementObstacle[] {

@@ -1,5 +1,10 @@
+import type { Affinity, Constraint } from '../../jobs/document/placement.js';
+import type { RequestedDevice } from '../../jobs/document/resources.js';
 import { compareBytes, parseBoolean, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/values.js';
+import { healthyInstances } from '../cluster/node-class.js';
+import type { Node, NodeDeviceGroup } from '../node.js';
 import { hasCommonItem, isSubset, items, matchesPattern, matchesVersion } from './constraint-operators.js';
+import type { TaskRequest } from './requirements.js';
 
 /** An attribute of a device as its node reports it: exactly one member is set; a number may have a unit such as `GiB` or `MHz`. */
 export interface DeviceAttribute {
@@ -234,4 +239,37 @@ const deviceUnits: ReadonlyMap<string, DeviceUnit> = new Map<string, DeviceUnit>
 
 function multiple(base: DeviceUnit['base'], numerator: bigint): DeviceUnit {
   return { base, numerator, denominator: 1n };
+}
+
+/** Whether the node's healthy devices could satisfy all requests if they were all free. */
+export function hasDevices(requests: readonly TaskRequest<RequestedDevice>[], node: Node): boolean {
+  if (requests.length === 0) return true;
+  const groups = node.NodeResources.Devices ?? [];
+  const left = groups.map(healthyInstances);
+  return requests.every(({ request }) => {
+    const at = groups.findIndex((device, index) => (left[index] ?? 0) >= request.Count && suits(request, device));
+    if (at < 0) return false;
+    left[at] = (left[at] ?? 0) - request.Count;
+    return true;
+  });
+}
+
+/** Whether the device is of the requested kind. */
+export function suits(request: RequestedDevice, device: NodeDeviceGroup): boolean {
+  return (
+    isNamed(request.Name, device) &&
+    (request.Constraints ?? []).every((constraint) => meetsOnDevice(constraint, device))
+  );
+}
+
+export function meetsOnDevice(
+  { LTarget, RTarget, Operand }: Pick<Constraint | Affinity, 'LTarget' | 'RTarget' | 'Operand'>,
+  device: NodeDeviceGroup,
+): boolean {
+  return checkDeviceConstraint(Operand, resolveDeviceTarget(LTarget, device), resolveDeviceTarget(RTarget, device));
+}
+
+/** `<type>`, `<vendor>/<type>` or `<vendor>/<type>/<name>`; the name may contain slashes. */
+function isNamed(name: string, { Vendor, Type, Name }: NodeDeviceGroup): boolean {
+  return name === Type || name === `${Vendor}/${Type}` || name === `${Vendor}/${Type}/${Name}`;
 }

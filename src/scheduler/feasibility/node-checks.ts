@@ -6,7 +6,7 @@ import { parseBoolean } from '../../shared/values.js';
 import { addressesOf, defaultHostNetwork } from '../cluster/host-ports.js';
 import { type Node, provisionOf } from '../node.js';
 import { checkConstraint, resolveTarget } from './constraint-operators.js';
-import { hasDevices } from './device-match.js';
+import { hasDevices } from './device-constraints.js';
 import type { GroupRequirements } from './requirements.js';
 
 /*

@@ -4,7 +4,7 @@ import { zeroResources } from '../../jobs/document/resources.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isClientTerminal } from '../allocation.js';
 import type { AllocationMetric, ExhaustedResources } from '../allocation-metric.js';
-import { drawFrom } from '../assignment/draw.js';
+import { drawFrom } from '../assignment/assign-ports.js';
 import { offerOf } from '../assignment/node-offer.js';
 import { type AllocationUse, useOf } from '../cluster/allocation-use.js';
 import { isReadyNode } from '../node.js';
@@ -15,9 +15,8 @@ import { descriptions, type Intents, type PlaceIntent, type ReplaceIntent } from
 import { indexFromName } from '../reconcile/names.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
-import { acceptedVersion, type ChosenVersion } from './choose-version.js';
 import { JobNodes } from './job-nodes.js';
-import { newAllocation } from './new-allocation.js';
+import { acceptedVersion, type ChosenVersion, newAllocation } from './new-allocation.js';
 import type { PlanDraft } from './plan-draft.js';
 
 /** The inputs of one plan's placements. */

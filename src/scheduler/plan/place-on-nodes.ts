@@ -1,7 +1,7 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
-import { drawFrom } from '../assignment/draw.js';
+import { drawFrom } from '../assignment/assign-ports.js';
 import { offerOf } from '../assignment/node-offer.js';
 import { useOf } from '../cluster/allocation-use.js';
 import type { NodeState } from '../cluster/cluster.js';

@@ -1,13 +1,13 @@
 import type { NetworkResource } from '../../jobs/document/network.js';
 import type { RequestedDevice } from '../../jobs/document/resources.js';
 import { freeInstances } from '../assignment/assign-devices.js';
-import { drawFrom } from '../assignment/draw.js';
+import { drawFrom } from '../assignment/assign-ports.js';
 import { lackingDimension, type NodeOffer, offerOf } from '../assignment/node-offer.js';
 import type { AllocationUse } from '../cluster/allocation-use.js';
 import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
 import { ClusterNode, type NodeState } from '../cluster/cluster.js';
 import { addressesOf } from '../cluster/host-ports.js';
-import { suits } from '../feasibility/device-match.js';
+import { suits } from '../feasibility/device-constraints.js';
 import { hostNetworkOf } from '../feasibility/node-checks.js';
 import type { GroupRequirements, TaskRequest } from '../feasibility/requirements.js';
 import type { NodeDeviceGroup } from '../node.js';

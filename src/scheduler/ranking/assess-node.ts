@@ -1,4 +1,4 @@
-import { drawFrom } from '../assignment/draw.js';
+import { drawFrom } from '../assignment/assign-ports.js';
 import { isUniform, lackingDimension, offerOf } from '../assignment/node-offer.js';
 import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
 import type { NodeClass } from '../cluster/node-class.js';

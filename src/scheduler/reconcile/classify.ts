@@ -1,6 +1,6 @@
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
 import { examinedPerStep, finish, type Steps } from '../steps.js';
-import { isExpired, lostAfter, needsReconnect, replacesDisconnected } from './disconnect.js';
+import { isExpired, lostAfter, needsReconnect, replacesDisconnected } from './reconnect.js';
 import { type JobSituation, type Taint, taintOf } from './situation.js';
 
 /** Class of an allocation by its node and by the requested transitions. */

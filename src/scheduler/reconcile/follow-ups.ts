@@ -1,9 +1,9 @@
 import { type Instant, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
 import type { Allocation } from '../allocation.js';
 import type { Evaluation, EvaluationTrigger } from '../evaluation.js';
-import { lastLost, lostAfter, stopOnClientAfter } from './disconnect.js';
 import type { Intents } from './intents.js';
-import type { LaterReschedule } from './reschedule-filter.js';
+import { lastLost, lostAfter, stopOnClientAfter } from './reconnect.js';
+import type { LaterReschedule } from './reschedule.js';
 import type { JobSituation } from './situation.js';
 
 /** Due times this close to the first one of a batch share its evaluation. */

@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
-import type { DeploymentStanding } from './current-deployment.js';
+import type { DeploymentStanding } from './group-deployment.js';
 import type { Intents } from './intents.js';
 import type { JobSituation } from './situation.js';
 

@@ -3,10 +3,9 @@ import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import type { Steps } from '../steps.js';
 import { placeCanaries, settleCanaries, wantsCanaries } from './canaries.js';
 import { classesInSteps } from './classify.js';
-import type { DeploymentStanding } from './current-deployment.js';
-import { lostAfter } from './disconnect.js';
 import { lostLater, planLaterReschedules, planLostLater, planTimeouts } from './follow-ups.js';
 import {
+  type DeploymentStanding,
   type GroupDeployment,
   groupDeploymentOf,
   isCanarying,
@@ -17,8 +16,8 @@ import type { GroupRequest } from './group-request.js';
 import { descriptions, type Intents, without } from './intents.js';
 import { byIndex, NameIndex } from './names.js';
 import { placeAll, placeReplacements, wantedPlacements } from './placements.js';
-import { settleReconnecting } from './reconnect.js';
-import { filterReschedules, type LaterReschedule, reschedulesInSteps } from './reschedule-filter.js';
+import { lostAfter, settleReconnecting } from './reconnect.js';
+import { filterReschedules, type LaterReschedule, reschedulesInSteps } from './reschedule.js';
 import { type GroupSets, isOlder, type JobSituation, withoutFrom } from './situation.js';
 import { stopSurplus } from './stop-surplus.js';
 import { type SplitUpdates, splitUpdates } from './updates.js';

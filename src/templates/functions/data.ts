@@ -1,5 +1,5 @@
 import { wellFormed } from '../../shared/values.js';
-import { MAX_DEPTH } from '../template-fault.js';
+import { MAX_DEPTH } from '../tree.js';
 import { isItem, isList, isMap, isMetadata, kindOf, namesOf, textOf, type Value } from '../values.js';
 import { type Call, exactly, made, ofTexts, smallFrom, type TemplateFunction, textsFrom } from './template-function.js';
 

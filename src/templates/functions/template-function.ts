@@ -1,4 +1,4 @@
-import { MAX_OUTPUT } from '../template-fault.js';
+import { MAX_OUTPUT } from '../tree.js';
 import { kindOf, printed, textOf, type Value } from '../values.js';
 
 /** The context of a function call. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { hostPrincipal } from '../../../src/index.js';
-import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';

@@ -2,7 +2,7 @@ import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { queryParameters, requestBodyOf } from '../../../adapters/http-server/open-api/open-api.js';
 import type { Call } from '../../../src/api/call.js';
 import { callsOf } from '../../../src/api/index.js';
-import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
 import type { Node } from '../../../src/scheduler/node.js';
 import { nodeFrom } from '../../support/nodes.js';
 

@@ -6,7 +6,7 @@ import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createRunner, functionDriver, rawExecDriver, type TaskFunction } from '../../../adapters/runner/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
 import { events, type RunEvent } from '../../../src/notifications/events/event.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';

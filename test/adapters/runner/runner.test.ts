@@ -25,7 +25,7 @@ import {
   type TaskFunction,
 } from '../../../adapters/runner/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
 import type { Task } from '../../../src/jobs/document/task.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';

@@ -6,7 +6,7 @@ import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createRunner, type Runner, rawExecDriver } from '../../../adapters/runner/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';

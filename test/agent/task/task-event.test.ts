@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { taskEvent } from '../../../src/agent/task/task-event.js';
-import type { TaskHappening } from '../../../src/agent/task/task-happening.js';
+import { type TaskHappening, taskEvent } from '../../../src/agent/task/task-event.js';
 
 /** Each kind of happening once: one that is missing here does not compile. */
 const happenings: { readonly [T in TaskHappening['type']]: Extract<TaskHappening, { readonly type: T }> } = {

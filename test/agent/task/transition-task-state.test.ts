@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskHappening } from '../../../src/agent/task/task-happening.js';
+import type { TaskHappening } from '../../../src/agent/task/task-event.js';
 import { pendingTask, transitionTaskState } from '../../../src/agent/task/transition-task-state.js';
 import type { TaskState } from '../../../src/scheduler/allocation.js';
 

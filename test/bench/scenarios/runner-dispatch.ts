@@ -7,7 +7,7 @@ import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createRunner, rawExecDriver } from '../../../adapters/runner/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { groupDocument } from '../../support/jobs.js';

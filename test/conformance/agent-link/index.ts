@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { okAsync, type ResultAsync } from 'neverthrow';
-import type { AgentProcess } from '../../../src/agent/link/agent-process.js';
 import type { CommandOutput, NodeCommand } from '../../../src/agent/link/node-command.js';
-import type { AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
+import type { AgentProcess, AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { readAllocationStats } from '../../../src/operations/allocations/steer-allocation.js';

@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pathMatcher } from '../../../src/hcl/functions/path-pattern.js';
-import { cleanPath, pathFunctions } from '../../../src/hcl/functions/paths.js';
+import { cleanPath, pathFunctions, pathMatcher } from '../../../src/hcl/functions/path-pattern.js';
 import { evaluateExpression, hclFunctions } from '../../../src/hcl/index.js';
 
 const functions = new Map([...hclFunctions, ...pathFunctions.map((each) => [each.name, each] as const)]);

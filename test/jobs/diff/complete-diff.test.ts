@@ -5,14 +5,8 @@ import { registrationOf } from '../../../src/jobs/changes/decide-registration.js
 import { diffJobs } from '../../../src/jobs/diff/diff-jobs.js';
 import type { FieldDiff, JobDiff, ObjectDiff } from '../../../src/jobs/diff/job-diff.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
-import {
-  type Block,
-  type Field,
-  type FieldSet,
-  submittedFields,
-} from '../../../src/jobs/document/fields/field-table.js';
-import { jobBlock } from '../../../src/jobs/document/fields/job-fields.js';
-import { type Job, jobTypes } from '../../../src/jobs/document/job.js';
+import { type Block, type Field, type FieldSet, submittedFields } from '../../../src/jobs/document/field-table.js';
+import { type Job, jobBlock, jobTypes } from '../../../src/jobs/document/job.js';
 import { jobInputs } from '../../support/job-inputs.js';
 
 const submitted = new WeakMap<object, Job>();

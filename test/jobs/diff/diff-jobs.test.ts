@@ -4,7 +4,7 @@ import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js
 import { diffJobs } from '../../../src/jobs/diff/diff-jobs.js';
 import type { DiffType, FieldDiff, JobDiff, ObjectDiff } from '../../../src/jobs/diff/job-diff.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
-import type { FreeForm } from '../../../src/jobs/document/fields/field-table.js';
+import type { FreeForm } from '../../../src/jobs/document/field-table.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
 import { jobInputs } from '../../support/job-inputs.js';

@@ -4,11 +4,10 @@ import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js
 import { diffJobs } from '../../../src/jobs/diff/diff-jobs.js';
 import type { FieldDiff, JobDiff, ObjectDiff } from '../../../src/jobs/diff/job-diff.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
-import { type Block, type Field, type FieldSet, storedFields } from '../../../src/jobs/document/fields/field-table.js';
-import { jobBlock } from '../../../src/jobs/document/fields/job-fields.js';
-import { taskBlock } from '../../../src/jobs/document/fields/task-fields.js';
-import { taskGroupBlock } from '../../../src/jobs/document/fields/task-group-fields.js';
-import type { Job } from '../../../src/jobs/document/job.js';
+import { type Block, type Field, type FieldSet, storedFields } from '../../../src/jobs/document/field-table.js';
+import { type Job, jobBlock } from '../../../src/jobs/document/job.js';
+import { taskBlock } from '../../../src/jobs/document/task.js';
+import { taskGroupBlock } from '../../../src/jobs/document/task-group.js';
 import { jobInputs } from '../../support/job-inputs.js';
 
 const stored = (input: object): Job => canonicaliseJob(decodeJob({ ...input, ID: 'web' })._unsafeUnwrap());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { submittedFields } from '../../../src/jobs/document/fields/field-table.js';
+import { submittedFields } from '../../../src/jobs/document/field-table.js';
 import { jobSpecification } from '../../../src/jobs/specification/job-blocks.js';
 import { fieldOf, type SpecificationBlock, schemaOf } from '../../../src/jobs/specification/specification-table.js';
 

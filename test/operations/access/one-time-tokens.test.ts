@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { oneTimeTokens } from '../../../src/access/one-time-tokens.js';
+import { oneTimeTokens } from '../../../src/access/tokens.js';
 import { createEngine, type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
 import { listOwnPolicies, putPolicy } from '../../../src/operations/access/policies.js';
 import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';

@@ -18,7 +18,7 @@ import type { QuotaRule } from '../../../src/jobs/admission/namespace-quota.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
 import { jobStubs } from '../../../src/jobs/status/job-stub.js';
-import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import type { Functions } from '../../../src/operations/functions/functions-api.js';
 import type { Storage } from '../../../src/ports/storage.js';

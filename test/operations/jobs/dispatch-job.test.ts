@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { type DispatchJobInput, dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';

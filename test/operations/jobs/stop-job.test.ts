@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '../../../src/access/capability.js';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
-import { jobSubmissions } from '../../../src/jobs/changes/job-submission.js';
+import { jobSubmissions } from '../../../src/jobs/changes/submissions.js';
 import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
-import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { setJobStability, tagJobVersion } from '../../../src/operations/jobs/job-versions.js';
 import { readJob } from '../../../src/operations/jobs/reading/read-job.js';

@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import { type GroupSummary, jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { type GroupSummary, jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { reconcileSummaries } from '../../../src/operations/maintenance/reconcile-summaries.js';
 import type { Storage } from '../../../src/ports/storage.js';

@@ -4,7 +4,7 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { noticeBatches } from '../../../src/events/event-records.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobStubs } from '../../../src/jobs/status/job-stub.js';
-import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { commit, rehearse } from '../../../src/operations/commit.js';
 import type { Transaction } from '../../../src/operations/write-transaction.js';
 import { jobFrom } from '../../support/jobs.js';

@@ -7,7 +7,7 @@ import {
   sequentialIds,
 } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';

@@ -9,7 +9,7 @@ import {
 } from '../../../adapters/memory/index.js';
 import type { NodeDescription } from '../../../src/agent/link/node-work.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import type { JobInput } from '../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import type { Logger } from '../../../src/ports/logger.js';

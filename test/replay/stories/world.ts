@@ -4,12 +4,12 @@ import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { jobStatusOf } from '../../../src/jobs/status/job-status.js';
 import {
+  type JobSummary,
   newSummary,
   withAllocation as summaryWithAllocation,
   withGroupsOf,
   withQueued,
 } from '../../../src/jobs/status/job-summary.js';
-import type { JobSummary } from '../../../src/jobs/status/job-summary-record.js';
 import { type Allocation, isTerminalAllocation, type TaskState } from '../../../src/scheduler/allocation.js';
 import { clusterFrom } from '../../../src/scheduler/cluster/cluster.js';
 import {

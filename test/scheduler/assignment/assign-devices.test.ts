@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { RequestedDevice } from '../../../src/jobs/document/resources.js';
 import { assignDevices } from '../../../src/scheduler/assignment/assign-devices.js';
 import { deviceKey } from '../../../src/scheduler/cluster/cluster.js';
-import { hasDevices } from '../../../src/scheduler/feasibility/device-match.js';
+import { hasDevices } from '../../../src/scheduler/feasibility/device-constraints.js';
 import type { NodeDeviceGroup } from '../../../src/scheduler/node.js';
 import { nodeFrom } from '../../support/nodes.js';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { NetworkResource, Port } from '../../../src/jobs/document/network.js';
-import { assignPorts } from '../../../src/scheduler/assignment/assign-ports.js';
-import { drawFrom } from '../../../src/scheduler/assignment/draw.js';
+import { assignPorts, drawFrom } from '../../../src/scheduler/assignment/assign-ports.js';
 import { TakenPorts } from '../../../src/scheduler/cluster/host-ports.js';
 import type { Node, NodeAddress } from '../../../src/scheduler/node.js';
 import { nodeFrom } from '../../support/nodes.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cancelDrain, completeDrain, startDrain } from '../../../src/scheduler/nodes/drain.js';
-import { decideEligibility } from '../../../src/scheduler/nodes/eligibility.js';
-import { withNodeEvent } from '../../../src/scheduler/nodes/node-events.js';
+import { decideEligibility, withNodeEvent } from '../../../src/scheduler/nodes/node-events.js';
 import { hour } from '../../../src/shared/duration.js';
 import { nodeFrom } from '../../support/nodes.js';
 

@@ -3,7 +3,7 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import type { TaskGroup } from '../../../src/jobs/document/task-group.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import type { Deployment, DeploymentState } from '../../../src/scheduler/deployment/deployment.js';
-import { acceptedVersion } from '../../../src/scheduler/plan/choose-version.js';
+import { acceptedVersion } from '../../../src/scheduler/plan/new-allocation.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 
 const version = (Version: number, MaxParallel = 1, Name = 'app'): Job =>

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { Deployment, DeploymentState } from '../../../src/scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../src/scheduler/evaluation.js';
-import { standingOf } from '../../../src/scheduler/reconcile/current-deployment.js';
 import {
   describedPromotion,
   groupDeploymentOf,
   joinDeployment,
+  standingOf,
 } from '../../../src/scheduler/reconcile/group-deployment.js';
 import { Intents } from '../../../src/scheduler/reconcile/intents.js';
 import { isCurrent, isOlder } from '../../../src/scheduler/reconcile/situation.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Allocation, noTransition, type TaskState } from '../../../src/scheduler/allocation.js';
 import type { Deployment } from '../../../src/scheduler/deployment/deployment.js';
-import { filterReschedules } from '../../../src/scheduler/reconcile/reschedule-filter.js';
+import { filterReschedules } from '../../../src/scheduler/reconcile/reschedule.js';
 import { ago, allocationWith, jobWith, now, situationWith, unknownSince } from './situations.js';
 
 const policy = { ReschedulePolicy: { Unlimited: true, Delay: 60e9, DelayFunction: 'constant' } };

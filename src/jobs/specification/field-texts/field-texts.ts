@@ -1,4 +1,4 @@
-import type { Block, Field, FieldSet } from '../../document/fields/field-table.js';
+import type { Block, Field, FieldSet } from '../../document/field-table.js';
 
 /** What the fields of a block mean, with their units and the values that they take: one or two sentences each. */
 export interface BlockTexts {

@@ -8,8 +8,8 @@ import {
   restartBlock,
   scalingBlock,
   updateBlock,
-} from '../../document/fields/policy-fields.js';
-import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../../document/fields/task-group-fields.js';
+} from '../../document/policies.js';
+import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../../document/task-group.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 const setByTheServer = 'Set by the server; ignored in a submission.';

@@ -8,7 +8,7 @@ import {
   uiBlock,
   uiLinkBlock,
   versionTagBlock,
-} from '../../document/fields/job-fields.js';
+} from '../../document/job.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 const setByTheServer = 'Set by the server; ignored in a submission.';

@@ -20,7 +20,7 @@ import {
   transparentProxyBlock,
   upstreamBlock,
   upstreamMeshGatewayBlock,
-} from '../../document/fields/connect-fields.js';
+} from '../../document/connect.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 export const meshTexts: readonly BlockTexts[] = [

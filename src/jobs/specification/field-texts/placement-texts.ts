@@ -1,12 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings show interpolations of the job specification
-import { cniBlock, dnsBlock, networkBlock, portBlock } from '../../document/fields/network-fields.js';
-import {
-  affinityBlock,
-  constraintBlock,
-  spreadBlock,
-  spreadTargetBlock,
-} from '../../document/fields/placement-fields.js';
-import { deviceBlock, numaBlock, resourcesBlock } from '../../document/fields/resource-fields.js';
+import { cniBlock, dnsBlock, networkBlock, portBlock } from '../../document/network.js';
+import { affinityBlock, constraintBlock, spreadBlock, spreadTargetBlock } from '../../document/placement.js';
+import { deviceBlock, numaBlock, resourcesBlock } from '../../document/resources.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 const leftSide =

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings show interpolations of the job specification
-import { serviceBlock, serviceCheckBlock, serviceWeightsBlock } from '../../document/fields/service-fields.js';
+import { serviceBlock, serviceCheckBlock, serviceWeightsBlock } from '../../document/service.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 export const serviceTexts: readonly BlockTexts[] = [

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings show interpolations of the job specification
-import { identityBlock } from '../../document/fields/identity-fields.js';
-import { taskBlock } from '../../document/fields/task-fields.js';
+import { identityBlock } from '../../document/identity.js';
+import { taskBlock } from '../../document/task.js';
 import {
   actionBlock,
   artifactBlock,
@@ -16,7 +16,7 @@ import {
   vaultBlock,
   volumeMountBlock,
   waitBlock,
-} from '../../document/fields/task-part-fields.js';
+} from '../../document/task-parts.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 export const taskTexts: readonly BlockTexts[] = [

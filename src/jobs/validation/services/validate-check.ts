@@ -1,8 +1,7 @@
 import { quoted } from '../../../shared/values.js';
 import { secondNanos } from '../../document/document-values.js';
-import { serviceCheckBlock } from '../../document/fields/service-fields.js';
-import type { ServiceCheck } from '../../document/service.js';
-import { choiceProblem } from '../problem-texts.js';
+import { type ServiceCheck, serviceCheckBlock } from '../../document/service.js';
+import { choiceProblem } from '../problems.js';
 
 /** Whether the check connects to a port. */
 export function needsPort(check: ServiceCheck): boolean {

@@ -1,10 +1,8 @@
 import { quoted } from '../../../shared/values.js';
-import { serviceBlock } from '../../document/fields/service-fields.js';
-import type { Service } from '../../document/service.js';
+import { type Service, serviceBlock } from '../../document/service.js';
 import type { Task } from '../../document/task.js';
 import { servicesOf, type TaskGroup } from '../../document/task-group.js';
-import { choiceProblem, listed } from '../problem-texts.js';
-import { type Report, reportIf, within } from '../problems.js';
+import { choiceProblem, listed, type Report, reportIf, within } from '../problems.js';
 import { checkProblem, needsPort } from './validate-check.js';
 
 /** The services of a group, and the rules that hold for them together with those of its tasks. */

@@ -5,7 +5,7 @@ import { runAllocation, runOfAllocationId, runsOfAllocationPrefix } from '../../
 import { runs } from '../../../functions/run.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
+import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { isUuid } from '../../../queries/list-tokens.js';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../access/principal.js';
 import type { InvalidRequest } from '../../../jobs/errors.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
+import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';

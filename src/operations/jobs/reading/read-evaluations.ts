@@ -1,7 +1,7 @@
 import { errAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
+import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';

@@ -2,13 +2,12 @@ import { err } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { runSummary } from '../../../functions/job-projection.js';
 import { functionCounts } from '../../../functions/run.js';
-import { type JobSubmission, jobSubmissions } from '../../../jobs/changes/job-submission.js';
+import { type JobSubmission, jobSubmissions } from '../../../jobs/changes/submissions.js';
 import { baseOf, diffVersions, type VersionBase, type VersionBaseNotFound } from '../../../jobs/diff/diff-versions.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
-import { jobs, jobVersions } from '../../../jobs/job-record.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
-import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
+import { jobs, jobVersions, namespaceOf } from '../../../jobs/job-record.js';
+import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import {

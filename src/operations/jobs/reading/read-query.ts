@@ -3,7 +3,7 @@ import { allows, everyNamespace } from '../../../access/allows.js';
 import type { Capability } from '../../../access/capability.js';
 import type { Principal } from '../../../access/principal.js';
 import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
-import { type JobReference, namespaceOf } from '../../../jobs/job-reference.js';
+import { type JobReference, namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/list-tokens.js';
 import type { Table } from '../../../shared/table.js';

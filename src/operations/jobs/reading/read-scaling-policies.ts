@@ -3,8 +3,7 @@ import { allows, everyNamespace } from '../../../access/allows.js';
 import type { Capability } from '../../../access/capability.js';
 import type { Principal } from '../../../access/principal.js';
 import type { ScalingPolicy } from '../../../jobs/document/policies.js';
-import { jobs } from '../../../jobs/job-record.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
+import { jobs, namespaceOf } from '../../../jobs/job-record.js';
 import {
   type ScalingPolicyStub,
   scalingPoliciesOf,

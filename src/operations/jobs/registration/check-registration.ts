@@ -9,7 +9,7 @@ import type { Task } from '../../../jobs/document/task.js';
 import type { TaskGroup, VolumeRequest } from '../../../jobs/document/task-group.js';
 import type { InvalidJob, PolicyRefused, QuotaExceeded, RegistrationsDisabled } from '../../../jobs/errors.js';
 import type { NamespaceCapabilities } from '../../../jobs/namespaces/namespace.js';
-import { errorsText } from '../../../jobs/validation/problem-texts.js';
+import { errorsText } from '../../../jobs/validation/problems.js';
 import { type JobProblems, type ValidationContext, validateJob } from '../../../jobs/validation/validate-job.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';

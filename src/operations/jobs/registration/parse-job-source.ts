@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../../hcl/diagnostics/diagnostic.js';
 import { renderDiagnostics } from '../../../hcl/diagnostics/render.js';
 import type { Steps } from '../../../hcl/steps.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
+import { namespaceOf } from '../../../jobs/job-record.js';
 import { type ParsedJob, parseJobInSteps } from '../../../jobs/parse-job.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';

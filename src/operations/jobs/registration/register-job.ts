@@ -4,11 +4,15 @@ import type { JobOfFunction } from '../../../functions/errors.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
 import { decideRegistration, indexConflict, type Registration } from '../../../jobs/changes/decide-registration.js';
-import { jobSubmissions, type SubmissionInput } from '../../../jobs/changes/job-submission.js';
-import { droppedSourceWarning, submissionLength } from '../../../jobs/changes/submissions.js';
+import {
+  droppedSourceWarning,
+  jobSubmissions,
+  type SubmissionInput,
+  submissionLength,
+} from '../../../jobs/changes/submissions.js';
 import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
-import type { JobInput } from '../../../jobs/document/input/index.js';
 import type { Job } from '../../../jobs/document/job.js';
+import type { JobInput } from '../../../jobs/document/job-input.js';
 import type { SubmittedJob } from '../../../jobs/document/submitted-job.js';
 import {
   type AdmissionRefused,
@@ -21,9 +25,9 @@ import {
   type RegistrationsDisabled,
   type UnknownRegion,
 } from '../../../jobs/errors.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
-import { documentWarnings } from '../../../jobs/validation/document-warnings.js';
-import { warningsText } from '../../../jobs/validation/problem-texts.js';
+import { namespaceOf } from '../../../jobs/job-record.js';
+import { documentWarnings } from '../../../jobs/validation/job-warnings.js';
+import { warningsText } from '../../../jobs/validation/problems.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';

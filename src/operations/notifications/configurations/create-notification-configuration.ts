@@ -15,7 +15,7 @@ import type {
   NotFound,
   VerificationFailed,
 } from '../../../notifications/errors.js';
-import { users } from '../../../notifications/user.js';
+import { users } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';

@@ -3,7 +3,7 @@ import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { decideUpdate } from '../../../notifications/configurations/decide-configuration.js';
 import type { Conflict } from '../../../notifications/errors.js';
-import { users } from '../../../notifications/user.js';
+import { users } from '../../../notifications/workspace.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';

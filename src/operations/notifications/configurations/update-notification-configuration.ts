@@ -21,7 +21,7 @@ import type {
   NotFound,
   VerificationFailed,
 } from '../../../notifications/errors.js';
-import { users } from '../../../notifications/user.js';
+import { users } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';

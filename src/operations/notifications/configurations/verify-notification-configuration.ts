@@ -8,8 +8,7 @@ import {
 import { usesUrl } from '../../../notifications/configurations/destination.js';
 import type { NotFound, VerificationFailed } from '../../../notifications/errors.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
-import { users } from '../../../notifications/user.js';
-import type { Workspace } from '../../../notifications/workspace.js';
+import { users, type Workspace } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';

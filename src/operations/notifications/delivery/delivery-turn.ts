@@ -13,8 +13,7 @@ import { events, firstSequenceOf, type StoredEvent } from '../../../notification
 import { hookHolds } from '../../../notifications/queue/hook-hold.js';
 import { admits, blockedUntil, inOrderOfDue, type QueueTime, timeLeft } from '../../../notifications/queue/lane.js';
 import { hasOldDeliveries, type QueueRecord, queues, withRowsOnly } from '../../../notifications/queue/queue-record.js';
-import { users } from '../../../notifications/user.js';
-import { workspaces } from '../../../notifications/workspace.js';
+import { users, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, WriteView } from '../../../ports/storage.js';
 import type { AdaptiveLimit } from '../../../queue/adaptive-limit.js';
 import { chooseStarts, type Lane } from '../../../queue/choose-starts.js';

@@ -2,8 +2,15 @@ import { err, errAsync, ok, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
-import { isMailAddress, type User, users } from '../../../notifications/user.js';
-import { type ExecutionMode, executionModes, type Workspace, workspaces } from '../../../notifications/workspace.js';
+import {
+  type ExecutionMode,
+  executionModes,
+  isMailAddress,
+  type User,
+  users,
+  type Workspace,
+  workspaces,
+} from '../../../notifications/workspace.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { hasLoneSurrogate } from '../../../shared/values.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';

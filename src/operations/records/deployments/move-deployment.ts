@@ -1,7 +1,7 @@
 import { ok, type Result } from 'neverthrow';
 import { decideRegistration } from '../../../jobs/changes/decide-registration.js';
 import { decideRevert } from '../../../jobs/changes/decide-revert.js';
-import { jobSubmissions } from '../../../jobs/changes/job-submission.js';
+import { jobSubmissions } from '../../../jobs/changes/submissions.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';

@@ -1,4 +1,4 @@
-import { jobSubmissions } from '../../../jobs/changes/job-submission.js';
+import { jobSubmissions } from '../../../jobs/changes/submissions.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { scalingEvents } from '../../../jobs/scaling/scaling-event.js';

@@ -1,6 +1,10 @@
 import type { Registration } from '../../../jobs/changes/decide-registration.js';
-import { type JobSubmission, jobSubmissions, type SubmissionInput } from '../../../jobs/changes/job-submission.js';
-import { prunedSubmissions } from '../../../jobs/changes/submissions.js';
+import {
+  type JobSubmission,
+  jobSubmissions,
+  prunedSubmissions,
+  type SubmissionInput,
+} from '../../../jobs/changes/submissions.js';
 import { prunedVersions } from '../../../jobs/changes/versions.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { isLauncher, jobs, jobVersions } from '../../../jobs/job-record.js';

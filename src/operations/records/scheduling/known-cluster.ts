@@ -1,5 +1,5 @@
 import type { Job } from '../../../jobs/document/job.js';
-import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
 import { capacitySignals } from '../../../scheduler/capacity-signal.js';

@@ -1,10 +1,10 @@
 import type { Job } from '../../../jobs/document/job.js';
 import type { TaskGroup } from '../../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../../allocation.js';
-import { isExpired, needsReconnect } from '../disconnect.js';
 import { descriptions, type Intents } from '../intents.js';
 import { allocationName } from '../names.js';
-import { ranSuccessfully } from '../reschedule-filter.js';
+import { isExpired, needsReconnect } from '../reconnect.js';
+import { ranSuccessfully } from '../reschedule.js';
 import { isCurrent, type JobSituation, type Taint, taintOf } from '../situation.js';
 
 /** A group's allocation that is missing on a node. */

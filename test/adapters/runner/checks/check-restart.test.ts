@@ -6,7 +6,7 @@ import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/in
 import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, rawExecDriver } from '../../../../adapters/runner/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { allocations } from '../../../../src/scheduler/allocation.js';
 import { patience } from '../../../support/patience.js';

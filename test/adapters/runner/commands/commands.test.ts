@@ -7,7 +7,7 @@ import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, type Runner, rawExecDriver } from '../../../../adapters/runner/index.js';
 import type { CommandInput, CommandOutput } from '../../../../src/agent/link/node-command.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import {
   listAllocationFiles,
   readAllocationFile,

@@ -17,7 +17,7 @@ import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/in
 import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, type RunnerOptions, rawExecDriver } from '../../../../adapters/runner/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { evaluateJob } from '../../../../src/operations/jobs/evaluate-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import type { Storage } from '../../../../src/ports/storage.js';

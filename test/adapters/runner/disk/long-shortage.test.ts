@@ -7,7 +7,7 @@ import { manualClock, memoryStorage, recordingDelivery } from '../../../../adapt
 import { randomIds } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver } from '../../../../adapters/runner/index.js';
 import { agentPorts, createEngine, hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import type { Download } from '../../../../src/ports/download.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';

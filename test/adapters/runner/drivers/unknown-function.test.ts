@@ -3,7 +3,7 @@ import { manualClock, memoryStorage, recordingDelivery } from '../../../../adapt
 import { randomIds } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver } from '../../../../adapters/runner/index.js';
 import { agentPorts, createEngine, hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 
 const job = (config: object): JobInput => ({
   ID: 'nightly',

@@ -9,7 +9,7 @@ import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver, type RunnerOptions, rawExecDriver } from '../../../../adapters/runner/index.js';
 import { undiciDownload } from '../../../../adapters/undici/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';

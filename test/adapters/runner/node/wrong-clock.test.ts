@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import type { Clock } from '../../../../src/ports/clock.js';
 import type { Allocation } from '../../../../src/scheduler/allocation.js';

@@ -6,7 +6,7 @@ import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/in
 import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver, type Runner, rawExecDriver } from '../../../../adapters/runner/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
 import { putVariable, removeVariable } from '../../../../src/operations/variables/write-variable.js';

@@ -5,7 +5,7 @@ import { hostPrincipal, type Principal } from '../../../../src/access/principal.
 import type { Job } from '../../../../src/jobs/document/job.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
 import { jobListStub, jobStubs } from '../../../../src/jobs/status/job-stub.js';
-import { jobSummaries } from '../../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../../src/jobs/status/job-summary.js';
 import { setJobStability } from '../../../../src/operations/jobs/job-versions.js';
 import { type ListJobsInput, listJobs } from '../../../../src/operations/jobs/reading/list-jobs.js';
 import {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../../src/access/principal.js';
 import { createEngine } from '../../../../src/engine.js';
 import type { JobPolicy } from '../../../../src/jobs/admission/job-policy.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
 import { dispatchJob } from '../../../../src/operations/jobs/dispatch-job.js';
 import { revertJob } from '../../../../src/operations/jobs/job-versions.js';

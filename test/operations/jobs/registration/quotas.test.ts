@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../../src/access/principal.js';
 import { createEngine } from '../../../../src/engine.js';
-import type { JobInput } from '../../../../src/jobs/document/input/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
-import { quotaUsages } from '../../../../src/jobs/namespaces/quota-usage.js';
+import { quotaUsages } from '../../../../src/jobs/namespaces/namespace.js';
 import { dispatchJob } from '../../../../src/operations/jobs/dispatch-job.js';
 import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';

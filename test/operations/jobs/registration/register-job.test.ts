@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../../src/access/principal.js';
-import { jobSubmissions } from '../../../../src/jobs/changes/job-submission.js';
+import { jobSubmissions } from '../../../../src/jobs/changes/submissions.js';
 import { jobs, jobVersions } from '../../../../src/jobs/job-record.js';
-import { jobSummaries } from '../../../../src/jobs/status/job-summary-record.js';
+import { jobSummaries } from '../../../../src/jobs/status/job-summary.js';
 import { revertJob } from '../../../../src/operations/jobs/job-versions.js';
 import { listJobVersions, readJobSubmission } from '../../../../src/operations/jobs/reading/read-job.js';
 import { type RegisterJobInput, registerJob } from '../../../../src/operations/jobs/registration/register-job.js';

@@ -1,11 +1,11 @@
-import type { Block, FieldSet } from '../../document/fields/field-table.js';
-import type { BlockTexts } from './field-texts.js';
-import { groupTexts } from './group-texts.js';
-import { jobTexts } from './job-texts.js';
-import { meshTexts } from './mesh-texts.js';
-import { placementTexts } from './placement-texts.js';
-import { serviceTexts } from './service-texts.js';
-import { taskTexts } from './task-texts.js';
+import type { Block, FieldSet } from '../document/field-table.js';
+import type { BlockTexts } from './field-texts/field-texts.js';
+import { groupTexts } from './field-texts/group-texts.js';
+import { jobTexts } from './field-texts/job-texts.js';
+import { meshTexts } from './field-texts/mesh-texts.js';
+import { placementTexts } from './field-texts/placement-texts.js';
+import { serviceTexts } from './field-texts/service-texts.js';
+import { taskTexts } from './field-texts/task-texts.js';
 
 /** The strings of every block of the job document. */
 export const blockTexts: readonly BlockTexts[] = [

@@ -1,0 +1,339 @@
+import { equalValues } from '../document/document-values.js';
+import {
+  jobBlock,
+  multiregionRegionBlock,
+  multiregionStrategyBlock,
+  parameterizedBlock,
+  periodicBlock,
+  uiBlock,
+  uiLinkBlock,
+} from '../document/job.js';
+import {
+  disconnectBlock,
+  ephemeralDiskBlock,
+  migrateBlock,
+  rescheduleBlock,
+  restartBlock,
+  updateBlock,
+} from '../document/policies.js';
+import { serviceBlock, serviceCheckBlock } from '../document/service.js';
+import { taskBlock } from '../document/task.js';
+import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/task-group.js';
+import {
+  actionBlock,
+  artifactBlock,
+  changeScriptBlock,
+  dispatchPayloadBlock,
+  scheduleCronBlock,
+  secretBlock,
+  templateBlock,
+  vaultBlock,
+  waitBlock,
+} from '../document/task-parts.js';
+import { connectRule } from './connect-rules.js';
+import { diffFields, type Flat, nothingFlat, objectDiff } from './diff-fields.js';
+import {
+  type BlockRule,
+  byField,
+  byLabel,
+  byPosition,
+  type DiffPart,
+  diffObject,
+  freeForm,
+  itemAt,
+  keyed,
+  listAt,
+  type ObjectRule,
+  one,
+  type Part,
+  part,
+  present,
+  sortedObjects,
+  strings,
+} from './diff-objects.js';
+import { everythingOf, flattenFreeForm, type Item, scalarsOf, withGiven } from './flatten.js';
+import { contentOf } from './omitted-changes.js';
+import {
+  affinities,
+  checkRestartRule,
+  constraints,
+  consulRule,
+  identityRule,
+  logConfigRule,
+  matchServices,
+  matchTemplates,
+  networks,
+  resourcesRule,
+  scalingRule,
+  volumeMounts,
+} from './shared-rules.js';
+
+/** The lists of a header map as `Accept[0]`. */
+const header = part('Header', (old, next, { contextual }) => {
+  const before = itemAt(old, 'Header');
+  const after = itemAt(next, 'Header');
+  if (equalValues(before, after)) return [];
+  const flatBefore = flattenFreeForm(before);
+  const flatAfter = flattenFreeForm(after);
+  const Type = flatBefore.size === 0 ? 'Added' : flatAfter.size === 0 ? 'Deleted' : 'Edited';
+  return [objectDiff(Type, 'Header', diffFields(flatBefore, flatAfter, contextual))];
+});
+
+const checkRule: ObjectRule = {
+  name: 'Check',
+  type: 'presence',
+  fields: scalarsOf(serviceCheckBlock),
+  parts: [header, one('CheckRestart', checkRestartRule)],
+};
+
+/** A weight of 0 counts as unset. */
+function weightsOf(weights: Item): Flat {
+  const flat = new Map<string, string>();
+  for (const name of ['Passing', 'Warning']) {
+    const weight = weights[name] as number;
+    if (weight > 0) flat.set(name, String(weight));
+  }
+  return flat;
+}
+
+const serviceRule: ObjectRule = {
+  name: 'Service',
+  type: 'presence',
+  fields: scalarsOf(serviceBlock),
+  parts: [
+    strings('CanaryTags'),
+    strings('Tags'),
+    byField('Checks', 'Name', checkRule),
+    one('Connect', connectRule),
+    one('Identity', identityRule),
+    one('Weights', { name: 'Weights', type: 'presence', fields: weightsOf }),
+  ],
+};
+
+/** If each side has one service, they are the same one; several are matched by name, port and position. */
+export const services = part('Services', (old, next, detail) => {
+  const before = listAt(old, 'Services');
+  const after = listAt(next, 'Services');
+  if (equalValues(before, after)) return [];
+  const pairs = matchServices(before, after);
+  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(serviceRule, left, right, detail))));
+});
+
+const artifactRule: ObjectRule = { name: 'Artifact', type: 'fields', fields: scalarsOf(artifactBlock) };
+
+const secretRule: ObjectRule = {
+  name: 'Secret',
+  type: 'presence',
+  fields: everythingOf(secretBlock),
+  absent: { Name: '', Provider: '', Path: '', Config: null, Env: null },
+};
+
+/** The owner is compared on the sides that name one. */
+const templateFields = withGiven(scalarsOf(templateBlock), ['Uid', 'Gid']);
+
+const templateRule: ObjectRule = {
+  name: 'Template',
+  type: 'presence',
+  fields: templateFields,
+  parts: [
+    // Existing clients expect the block `wait` under the name of its parent.
+    one('Wait', { name: 'Template', type: 'presence', fields: everythingOf(waitBlock) }),
+    one('ChangeScript', {
+      name: 'ChangeScript',
+      type: 'presence',
+      fields: scalarsOf(changeScriptBlock),
+      parts: [strings('Args')],
+    }),
+  ],
+};
+
+const templates = part('Templates', (old, next, detail) => {
+  const before = listAt(old, 'Templates');
+  const after = listAt(next, 'Templates');
+  if (equalValues(before, after)) return [];
+  const pairs = matchTemplates(before, after);
+  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(templateRule, left, right, detail))));
+});
+
+const scheduleRule: ObjectRule = { name: 'Schedule', type: 'fields', fields: scalarsOf(scheduleCronBlock) };
+
+const schedule = part('Schedule', (old, next, detail) =>
+  present(
+    diffObject(scheduleRule, itemAt(itemAt(old, 'Schedule'), 'Cron'), itemAt(itemAt(next, 'Schedule'), 'Cron'), detail),
+  ),
+);
+
+/** Nomad's diff omits them. */
+const scalingPolicies = byField('ScalingPolicies', 'Type', { ...scalingRule, name: 'ScalingPolicy', filled: [] });
+
+const taskParts: readonly Part[] = [
+  constraints,
+  affinities,
+  freeForm('Config'),
+  one('Resources', resourcesRule),
+  one('LogConfig', logConfigRule),
+  one('DispatchPayload', { name: 'DispatchPayload', type: 'fields', fields: scalarsOf(dispatchPayloadBlock) }),
+  keyed('Artifacts', artifactRule, (artifact) => String(artifact['RelativeDest'] || contentOf(artifact))),
+  services,
+  one('Vault', { name: 'Vault', type: 'presence', fields: scalarsOf(vaultBlock) }),
+  byField('Secrets', 'Name', secretRule),
+  one('Consul', consulRule),
+  templates,
+  one('Identity', identityRule),
+  byField('Identities', 'Name', identityRule),
+  byPosition('Actions', {
+    name: 'Action',
+    type: 'presence',
+    fields: scalarsOf(actionBlock),
+    parts: [strings('Args')],
+  }),
+  volumeMounts,
+  schedule,
+  { ...scalingPolicies, diff: (old, next, detail) => (detail.complete ? scalingPolicies.diff(old, next, detail) : []) },
+];
+
+/** The parts of a task, in the order of the diff. */
+export const taskRule: BlockRule = {
+  fields: scalarsOf(taskBlock, { without: ['Name'] }),
+  neverContextual: true,
+  ignored: ['Name'],
+  parts: taskParts,
+};
+
+/** For a task with the restart policy of its group. */
+export const inheritingTaskRule: BlockRule = { ...taskRule, ignored: ['Name', 'RestartPolicy'] };
+
+const volumeRule: ObjectRule = {
+  name: 'Volume',
+  type: 'presence',
+  fields: scalarsOf(volumeBlock),
+  parts: [
+    one('MountOptions', {
+      name: 'MountOptions',
+      type: 'presence',
+      fields: scalarsOf(mountOptionsBlock),
+      parts: [strings('MountFlags')],
+    }),
+  ],
+};
+
+const groupParts: readonly Part[] = [
+  constraints,
+  affinities,
+  one('RestartPolicy', { name: 'RestartPolicy', type: 'fields', fields: scalarsOf(restartBlock) }),
+  one('Migrate', { name: 'Migrate', type: 'fields', fields: scalarsOf(migrateBlock) }),
+  one('ReschedulePolicy', { name: 'ReschedulePolicy', type: 'fields', fields: scalarsOf(rescheduleBlock) }),
+  one('EphemeralDisk', { name: 'EphemeralDisk', type: 'fields', fields: scalarsOf(ephemeralDiskBlock) }),
+  one('Consul', consulRule),
+  one('Update', {
+    name: 'Update',
+    type: 'fields',
+    fields: scalarsOf(updateBlock, { without: ['Stagger'] }),
+    filled: ['Stagger'],
+  }),
+  one('Disconnect', { name: 'Disconnect', type: 'presence', fields: everythingOf(disconnectBlock) }),
+  networks,
+  one('Scaling', scalingRule),
+  services,
+  byLabel('Volumes', volumeRule),
+];
+
+/** Durations of a group that may be absent. */
+export const delays = ['MaxRunDuration', 'ShutdownDelay'] as const;
+
+/** The parts of a group besides its tasks and delays, in the order of the diff. */
+export const groupRule: BlockRule = {
+  fields: scalarsOf(taskGroupBlock, { without: ['Name'] }),
+  neverContextual: true,
+  ignored: ['Name', 'Tasks', ...delays],
+  parts: groupParts,
+};
+
+const regionRule: ObjectRule = {
+  name: 'Region',
+  type: 'fields',
+  fields: scalarsOf(multiregionRegionBlock),
+  parts: [strings('Datacenters', 'hidden')],
+};
+
+const regions = byField('Regions', 'Name', regionRule);
+
+const strategyRule: ObjectRule = { name: 'Strategy', type: 'fields', fields: scalarsOf(multiregionStrategyBlock) };
+
+/** As existing clients expect, an added strategy appears as an edited one that was empty before. */
+const strategy: DiffPart = (old, next, detail) =>
+  present(
+    diffObject(
+      strategyRule,
+      old === null ? { MaxParallel: 0, OnFailure: '' } : itemAt(old, 'Strategy'),
+      itemAt(next, 'Strategy'),
+      detail,
+    ),
+  );
+
+const multiregionRule: ObjectRule = {
+  name: 'Multiregion',
+  type: 'presence',
+  fields: () => nothingFlat,
+  parts: [
+    {
+      of: ['Strategy', 'Regions'],
+      diff: (...sides) => sortedObjects([...strategy(...sides), ...regions.diff(...sides)]),
+    },
+  ],
+};
+
+const jobParts: readonly Part[] = [
+  strings('Datacenters', 'hidden'),
+  constraints,
+  affinities,
+  one('Periodic', {
+    name: 'Periodic',
+    type: 'presence',
+    fields: scalarsOf(periodicBlock),
+    parts: [strings('Specs', 'hidden')],
+  }),
+  one('ParameterizedJob', {
+    name: 'ParameterizedJob',
+    type: 'presence',
+    fields: scalarsOf(parameterizedBlock),
+    parts: [strings('MetaOptional'), strings('MetaRequired')],
+  }),
+  one('Multiregion', multiregionRule),
+  one('UI', {
+    name: 'UI',
+    type: 'presence',
+    fields: scalarsOf(uiBlock),
+    parts: [
+      byPosition('Links', {
+        name: 'Link',
+        type: 'presence',
+        fields: scalarsOf(uiLinkBlock),
+        absent: { Label: '', Url: '' },
+      }),
+    ],
+  }),
+];
+
+/** Bookkeeping of the registration. */
+const bookkeeping = [
+  'ID',
+  'Status',
+  'StatusDescription',
+  'Version',
+  'Stable',
+  'CreateIndex',
+  'ModifyIndex',
+  'JobModifyIndex',
+  'SubmitTime',
+];
+
+/** The parts of a job besides its groups, in the order of the diff. */
+export const jobRule: BlockRule = {
+  fields: scalarsOf(jobBlock, { without: [...bookkeeping, 'NomadTokenID'] }),
+  neverContextual: true,
+  // The update policy is compared together with the groups.
+  ignored: [...bookkeeping, 'Update', 'TaskGroups'],
+  filled: ['NomadTokenID'],
+  parts: jobParts,
+};
