@@ -19,10 +19,13 @@ export function sourceFiles(folders: readonly string[]): string[] {
 
 /** Every import and re-export of a file, including type imports and dynamic imports. */
 export function importsOf(file: string): ModuleImport[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true);
+  const text = readFileSync(file, 'utf8');
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022);
+  // All others stand at the top of the file or of a module that is declared in it.
+  const hasCalls = /\bimport\s*\(/.test(text);
   const found: ModuleImport[] = [];
   const add = (node: ts.Node, specifier: string, typeOnly: boolean): void => {
-    const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
     found.push({ file, line: line + 1, specifier, target: targetOf(file, specifier), typeOnly });
   };
   const visit = (node: ts.Node): void => {
@@ -44,9 +47,9 @@ export function importsOf(file: string): ModuleImport[] {
     ) {
       add(node, node.argument.literal.text, true);
     }
-    ts.forEachChild(node, visit);
+    if (hasCalls || ts.isModuleDeclaration(node) || ts.isModuleBlock(node)) ts.forEachChild(node, visit);
   };
-  visit(source);
+  ts.forEachChild(source, visit);
   return found;
 }
 
