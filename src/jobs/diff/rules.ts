@@ -111,7 +111,7 @@ const serviceRule: ObjectRule = {
 };
 
 /** If each side has one service, they are the same one; several are matched by name, port and position. */
-export const services = part('Services', (old, next, detail) => {
+const services = part('Services', (old, next, detail) => {
   const before = listAt(old, 'Services');
   const after = listAt(next, 'Services');
   if (equalValues(before, after)) return [];

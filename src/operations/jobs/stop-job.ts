@@ -204,7 +204,7 @@ export function removeLeftAllocations(
 }
 
 /** The allocations end without the delays that their groups and tasks ask for. */
-export function skipShutdownDelays(tx: Transaction, own: readonly Allocation[]): void {
+function skipShutdownDelays(tx: Transaction, own: readonly Allocation[]): void {
   for (const record of own) {
     tx.put(allocations, {
       ...record,
@@ -220,7 +220,7 @@ export function skipShutdownDelays(tx: Transaction, own: readonly Allocation[]):
  * The same for all allocations of a job that was stopped, in parts, before its evaluation ends them. Once the job is registered again, or
  * is gone, no more are marked.
  */
-export function skipDelaysInParts(
+function skipDelaysInParts(
   context: EngineContext,
   { Namespace: namespace, ID: jobId, Version, CreateIndex }: Job,
   evaluationId: string,

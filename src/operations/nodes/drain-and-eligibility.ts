@@ -25,10 +25,10 @@ export interface ChangedNode {
 }
 
 /** Why an operation on a node is refused. */
-export type ChangeNodeError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
+type ChangeNodeError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
 
 /** Changes a node by a pure rule. When a node becomes eligible again, the jobs that may use it are evaluated. */
-export function changeNode(
+function changeNode(
   context: EngineContext,
   caller: Principal,
   nodeId: string,

@@ -90,7 +90,7 @@ function failed({ logger }: EngineContext, error: string): undefined {
 }
 
 /** The instance of a launch with its evaluation. Two launches within a second are one instance, which is evaluated again. */
-export function launchWithin(tx: Transaction, parent: Job, at: number): Evaluation | undefined {
+function launchWithin(tx: Transaction, parent: Job, at: number): Evaluation | undefined {
   const present = readJobRow(tx, parent.Namespace, launchedId(parent.ID, at))?.record;
   const child = present ?? launchedChild(parent, at, tx.index, tx.now);
   const registration = present === undefined ? ({ type: 'created', job: child } as const) : unchanged(present);
@@ -107,7 +107,7 @@ function unchanged(job: Job) {
 }
 
 /** The counts by status are maintained by each write, so that ended instances need not be read. */
-export function hasRunningInstance(view: ReadView, { Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): boolean {
+function hasRunningInstance(view: ReadView, { Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): boolean {
   const children = view.get(jobSummaries, [Namespace, ID])?.record.Children;
   return (children?.Pending ?? 0) + (children?.Running ?? 0) > 0;
 }

@@ -107,7 +107,7 @@ export function forgetEnded(view: WriteView, nodeId: string, ended: readonly str
 }
 
 /** The assignments of a node, all of them or those that changed after an index. */
-export function listAssignments(view: ReadView, nodeId: string, after: number): NodeAssignment[] {
+function listAssignments(view: ReadView, nodeId: string, after: number): NodeAssignment[] {
   const query =
     after <= 0
       ? { prefix: [nodeId] }

@@ -143,7 +143,7 @@ function takeReports(context: EngineContext, tx: Transaction, { nodeId, reports 
  * Removes the reference to the evaluation that would have marked the allocation as lost, after its disconnected node has reported it
  * again.
  */
-export function withoutWait(before: Allocation): Allocation {
+function withoutWait(before: Allocation): Allocation {
   if (before.ClientStatus !== 'unknown' || before.FollowupEvalID === undefined) return before;
   const { FollowupEvalID: _, ...rest } = before;
   return rest;
@@ -158,7 +158,7 @@ interface Changed {
  * Cancels delayed evaluations after allocations have reconnected: those that they referred to, unless other allocations still do, and, if the
  * job no longer waits for any allocation, those for the end of the wait. Call it after all changed allocations were written.
  */
-export function cancelFollowUps(tx: Transaction, changed: readonly Changed[]): void {
+function cancelFollowUps(tx: Transaction, changed: readonly Changed[]): void {
   const byJob = new Map<string, Allocation[]>();
   for (const { before } of changed) {
     if (before.ClientStatus !== 'unknown') continue;

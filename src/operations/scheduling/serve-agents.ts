@@ -167,11 +167,7 @@ const tokenCheckPause = 10 * second;
  * Sends the commands for a node over its agent's connection, until that ends or the agent opens a newer one. Connections of
  * processes other than the node's agent are closed.
  */
-export async function serveNodeCommands(
-  context: EngineContext,
-  node: ServedNode,
-  socket: MessageSocket,
-): Promise<void> {
+async function serveNodeCommands(context: EngineContext, node: ServedNode, socket: MessageSocket): Promise<void> {
   const owned = await context.storage.read((view) => isAgentOf(view, node.nodeId, node.instance));
   if (owned.isErr()) return socket.close(1011, 'the store failed');
   if (!owned.value) return socket.close(1008, 'the node has another agent');

@@ -142,7 +142,7 @@ function sealedAnew({ cipher }: EngineContext, text: StoredText): StoredText | u
 }
 
 /** A kind of record with strings that the host's cipher encrypts. */
-export interface SealedRecords<R> {
+interface SealedRecords<R> {
   readonly table: Table<R>;
   /** The name of a record in messages. */
   readonly nameOf: (record: R) => string;
@@ -196,10 +196,10 @@ interface ReplacedSecrets {
 }
 
 /** Written together with the records, so that an interrupted start is completed by the next one. */
-export const replacedSecrets = table<ReplacedSecrets>('replaced_secrets', ({ id }) => [id]);
+const replacedSecrets = table<ReplacedSecrets>('replaced_secrets', ({ id }) => [id]);
 
 /** Processes all kinds one after the other; `step` receives the position that the previous step reached. */
-export function throughKinds<T>(
+function throughKinds<T>(
   first: T,
   step: <R>(kind: SealedRecords<R>, before: T) => ResultAsync<T, StorageError>,
 ): ResultAsync<T, StorageError> {
@@ -212,7 +212,7 @@ export function throughKinds<T>(
 const chunk = 100;
 
 /** The records from a key on, and the key of the next batch; null after the last one. */
-export function pieceOf<R>(
+function pieceOf<R>(
   view: ReadView,
   { table }: SealedRecords<R>,
   from: Key,
@@ -225,12 +225,12 @@ export function pieceOf<R>(
   return { records, next: [...key.slice(0, -1), `${String(key.at(-1))}\u0000`] };
 }
 
-export function isReadable({ cipher }: EngineContext, text: StoredText): boolean {
+function isReadable({ cipher }: EngineContext, text: StoredText): boolean {
   return 'plain' in text || cipher?.open(text.sealed).isOk() === true;
 }
 
 /** Whether the string is in the clear although there is a cipher, or encrypted with a key that is not the current one. */
-export function isOutdated({ cipher }: EngineContext, text: StoredText): boolean {
+function isOutdated({ cipher }: EngineContext, text: StoredText): boolean {
   if (cipher === undefined) return false;
   return 'plain' in text || cipher.isCurrent?.(text.sealed) === false;
 }

@@ -253,7 +253,7 @@ export interface VariableWritten {
 }
 
 /** The conflicting variable, with its items only for a caller that may read them. */
-export function conflictAnswer(
+function conflictAnswer(
   context: EngineContext,
   tx: Transaction,
   variable: { readonly namespace: string; readonly path: string },

@@ -13,7 +13,7 @@ import { lastUnknown, replacesDisconnected } from './reconnect.js';
 import type { JobSituation } from './situation.js';
 
 /** When a replacement may be placed, and whether the policy allows one at all. */
-export interface RescheduleTime {
+interface RescheduleTime {
   readonly at: Instant;
   readonly eligible: boolean;
 }

@@ -45,7 +45,7 @@ import {
 import { boolean, integerOr500 } from '../../text-codecs.js';
 
 /** A job document from a caller. The operation refuses anything but an object. */
-export const jobDocument = judgedByOperation(
+const jobDocument = judgedByOperation(
   inBody(
     'Job',
     jsonDocument<JobInput>(() => namedSchema('SubmittedJob')),
@@ -53,10 +53,10 @@ export const jobDocument = judgedByOperation(
 );
 
 /** The region that a document is to be registered in: the body takes precedence over the query, unlike elsewhere. */
-export const regionOfDocument = eitherOf(inBody('Region', jsonName), region);
+const regionOfDocument = eitherOf(inBody('Region', jsonName), region);
 
 /** Errors of a registration or of its plan. */
-export const registrationFaults = [
+const registrationFaults = [
   'invalid_document',
   'admission_refused',
   'policy_refused',
@@ -70,7 +70,7 @@ export const registrationFaults = [
 ] as const;
 
 /** The members of a registration's answer, with their wire names. */
-export const registeredNames = {
+const registeredNames = {
   evalId: 'EvalID',
   evalCreateIndex: 'EvalCreateIndex',
   jobModifyIndex: 'JobModifyIndex',

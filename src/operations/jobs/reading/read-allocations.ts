@@ -273,7 +273,7 @@ const readInStep = 16;
 const catchesUp = 3;
 
 /** The list, if it is short. */
-export function stubsOrLong(view: ReadView, { index, prefix, accept, shown }: ListedBelow): Answer<StubsOrLong> {
+function stubsOrLong(view: ReadView, { index, prefix, accept, shown }: ListedBelow): Answer<StubsOrLong> {
   const rows = view.list(allocations, { index, prefix, limit: readAtOnce + 1 });
   const accepted = accept(view);
   const value =
@@ -288,7 +288,7 @@ export function stubsOrLong(view: ReadView, { index, prefix, accept, shown }: Li
  * index is that of its beginning, so that a blocking query sees every later change (decision 023). Readers with an equal `key` share
  * one result.
  */
-export function wholeList(
+function wholeList(
   context: EngineContext,
   { index, value }: Answer<StubsOrLong>,
   key: string,

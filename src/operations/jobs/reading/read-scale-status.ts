@@ -124,13 +124,13 @@ function groupStatus(
 }
 
 /** The members of an allocation that callers use. */
-export type LiveAllocation = Pick<
+type LiveAllocation = Pick<
   Allocation,
   'TaskGroup' | 'ClientStatus' | 'DeploymentStatus' | 'JobCreateIndex' | 'ModifyIndex'
 >;
 
 /** The live allocations of a job in a view. */
-export type LiveIn = (view: ReadView) => readonly LiveAllocation[];
+type LiveIn = (view: ReadView) => readonly LiveAllocation[];
 
 interface WhoseLive {
   readonly namespace: string;
@@ -146,7 +146,7 @@ const readInStep = 16;
  * The live allocations of a job, for queries that are rerun after each change. For a large job they are read in steps, between which the event
  * loop runs; later reads only apply the changes since.
  */
-export function liveAllocations(context: EngineContext, whose: WhoseLive): ResultAsync<LiveIn, StorageError> {
+function liveAllocations(context: EngineContext, whose: WhoseLive): ResultAsync<LiveIn, StorageError> {
   return context.storage
     .read((view) => isLarge(view, whose))
     .andThen((large) =>

@@ -150,12 +150,7 @@ function listOf(known: readonly string[]): string {
 }
 
 /** The warnings about a job document, or all its faults in one error: first the document alone, then against the stored state. */
-export function checkJob(
-  view: ReadView,
-  job: Job,
-  settings: Settings,
-  now: Instant,
-): Result<readonly string[], InvalidJob> {
+function checkJob(view: ReadView, job: Job, settings: Settings, now: Instant): Result<readonly string[], InvalidJob> {
   const { errors, warningsByPart } = problemsOfJob(view, job, settings, now);
   return errors.length === 0 ? ok(warningsByPart) : err({ type: 'invalid_job', errors, message: errorsText(errors) });
 }

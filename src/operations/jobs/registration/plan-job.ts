@@ -182,16 +182,16 @@ export interface JobPlan {
   readonly seal: PlanSeal;
 }
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly registration: JobRegistration;
   /** Whether the plan contains the differences from the registered job. */
   readonly diff: boolean;
 }
 
-export type PlanRefusal = InvalidJob | PolicyRefused | QuotaExceeded | JobOfFunction;
+type PlanRefusal = InvalidJob | PolicyRefused | QuotaExceeded | JobOfFunction;
 
 /** A plan, and the state that it is based on. */
-export interface MadePlan {
+interface MadePlan {
   readonly plan: JobPlan;
   readonly known: KnownCluster;
   /** The registered job; undefined for a new one. */
@@ -210,7 +210,7 @@ interface PlanMeans {
  * The registration itself and the scheduling of its evaluation, in a transaction that is discarded. The registration is one step; reading
  * and deciding take many.
  */
-export function* planInSteps(
+function* planInSteps(
   tx: Transaction,
   { registration, diff: withDiff }: PlanRequest,
   { known, page }: PlanMeans,
@@ -318,7 +318,7 @@ export interface PlanOutdated {
 
 const tables = [jobs, jobVersions, namespaces, allocations, deployments, nodes, nodePools, schedulerConfigurations];
 
-export function sealOf(view: ReadView, job: Job, policyOverride: boolean): PlanSeal {
+function sealOf(view: ReadView, job: Job, policyOverride: boolean): PlanSeal {
   return {
     job,
     policyOverride,
@@ -326,7 +326,7 @@ export function sealOf(view: ReadView, job: Job, policyOverride: boolean): PlanS
   };
 }
 
-export function checkSeal(view: ReadView, { indexes }: PlanSeal): Result<void, PlanOutdated> {
+function checkSeal(view: ReadView, { indexes }: PlanSeal): Result<void, PlanOutdated> {
   const changed = tables.filter((table) => view.tableIndex(table) !== indexes[table.name]).map(({ name }) => name);
   if (changed.length === 0) return ok(undefined);
   const message = `the plan is out of date: ${changed.join(', ')} changed since it was made; plan again`;

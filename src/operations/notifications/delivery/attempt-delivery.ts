@@ -214,7 +214,7 @@ export function silentAttempt(
 }
 
 /** Begins the span of an attempt as a child of the event's trace; undefined without a tracer. */
-export function beginAttempt(
+function beginAttempt(
   { tracer }: EngineContext,
   delivery: Delivery,
   attributes: SpanStart['attributes'],
@@ -234,7 +234,7 @@ export function beginAttempt(
 }
 
 /** The context of an attempt, in addition to the delivery and its destination. */
-export interface AttemptInputs {
+interface AttemptInputs {
   /** Null when it is no longer stored. */
   readonly event: StoredEvent | null;
   /** Aborted when the engine stops. */
@@ -245,7 +245,7 @@ export interface AttemptInputs {
  * Sends one message to each recipient without one. Permanently refused addresses are retried only by a redelivery;
  * when no recipient is left to retry, the delivery succeeds if at least one got the message.
  */
-export async function attemptMail(
+async function attemptMail(
   context: EngineContext,
   delivery: Delivery,
   destination: OpenDestination & { readonly type: 'email' },

@@ -52,7 +52,7 @@ export interface RecoverySpan {
 }
 
 /** Selects the deliveries to re-send: of a workspace or one of its configurations, ended in a time range. */
-export interface BulkRedeliveryRequest {
+interface BulkRedeliveryRequest {
   readonly workspaceId: string;
   /** All enabled configurations of the workspace when absent. */
   readonly configurationId?: string | undefined;
