@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageIdentity, verifySignature, verifyStandardSignature } from '../../src/receiver.js';
+import { listenParts } from './addresses.js';
 import { type Command, command, type Invocation } from './command-line/command.js';
 import { firstSignal } from './first-signal.js';
-import { listenParts } from './listen-parts.js';
-import { inJson, inLines } from './output/cells.js';
+import { inJson, inLines } from './output/tables.js';
 import { Stopped } from './stopped.js';
 
 /** Maximum size of a body in bytes; longer ones are not read. */

@@ -1,14 +1,20 @@
 import { type ConnectOptions, connect, SignalboxError } from '../../src/client/index.js';
 import { messageOf } from '../../src/shared/values.js';
-import type { Command, Invocation, RawRequest } from './command-line/command.js';
-import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
+import { serverAddress } from './addresses.js';
+import {
+  type Command,
+  commandHelp,
+  generalHelp,
+  type Invocation,
+  type RawRequest,
+  topicHelp,
+} from './command-line/command.js';
 import { adviceForCommand, translateNomadCommand } from './command-line/nomad-commands.js';
 import { optionsOf, readArguments, withOptions } from './command-line/read-arguments.js';
 import { commands } from './commands/index.js';
 import { didYouMean } from './did-you-mean.js';
 import { localCommands, settingsHelp } from './local-commands.js';
-import { inLines } from './output/cells.js';
-import { serverAddress } from './server-address.js';
+import { inLines } from './output/tables.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
@@ -73,7 +79,7 @@ const longestMessage = 1024 * 1024;
 /** Loads the WebSocket library only for commands that need it. */
 async function socketsFor({ sockets }: Command): Promise<Sockets> {
   if (sockets !== true) return {};
-  const { boundedWebSocket } = await import('../runner/link/bounded-web-socket.js');
+  const { boundedWebSocket } = await import('../runner/http-agent-link.js');
   return { WebSocket: await boundedWebSocket(longestMessage) };
 }
 

@@ -1,4 +1,4 @@
-import { inLines } from './output/cells.js';
+import { inLines } from './output/tables.js';
 
 /** A command failed. The message is for the user at the terminal. */
 export class Stopped extends Error {

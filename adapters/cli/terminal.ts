@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import type { Logger } from '../../src/ports/index.js';
 import { messageOf } from '../../src/shared/values.js';
+import { inJson } from './output/tables.js';
 import { Stopped } from './stopped.js';
 
 /** The process as a command sees it; tests replace it. */
@@ -100,4 +102,16 @@ export async function readTextFile(path: string): Promise<string> {
   return content.catch((error: unknown) => {
     throw new Stopped(`${path} cannot be read: ${messageOf(error)}`);
   });
+}
+
+/** A logger that writes one JSON line per entry to the error stream; `debug` is dropped. */
+export function stderrLogger(terminal: Terminal): Logger {
+  const write = (level: string, fields: Readonly<Record<string, unknown>>, message: string): void =>
+    terminal.error(`${inJson({ time: new Date().toISOString(), level, message, ...fields })}\n`);
+  return {
+    debug: () => undefined,
+    info: (fields, message) => write('info', fields, message),
+    warn: (fields, message) => write('warn', fields, message),
+    error: (fields, message) => write('error', fields, message),
+  };
 }

@@ -18,7 +18,6 @@ export {
   requestFrom,
   type StreamedBody,
 } from './http-message.js';
-export type { SocketBounds } from './sockets/socket-bounds.js';
 export {
   type Admit,
   type UpgradeAnswer,
@@ -27,3 +26,4 @@ export {
   type UpgradeOptions,
   upgradeListener,
 } from './sockets/upgrade-listener.js';
+export type { SocketBounds } from './sockets/web-socket.js';

@@ -6,9 +6,11 @@ export {
   type RecordedRequest,
   type RecordingDelivery,
   type RecordingDeliveryOptions,
+  type RecordingMailer,
+  type RecordingMailerOptions,
   recordingDelivery,
+  recordingMailer,
   type ScriptedAnswer,
 } from './recording-delivery.js';
-export { type RecordingMailer, type RecordingMailerOptions, recordingMailer } from './recording-mailer.js';
 export { rerunning } from './rerunning.js';
 export { type SequentialIdsOptions, sequentialIds } from './sequential-ids.js';

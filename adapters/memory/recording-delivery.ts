@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { checkOptions } from '../../src/options/check-options.js';
 import { anything, callable, clock as clockKind, optional } from '../../src/options/option-kinds.js';
 import type { Clock } from '../../src/ports/clock.js';
@@ -10,6 +10,7 @@ import type {
   DeliveryTiming,
   HttpDelivery,
 } from '../../src/ports/http-delivery.js';
+import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import { heldSignal } from '../../src/shared/held-signal.js';
 import type { Instant } from '../../src/shared/instant.js';
@@ -211,4 +212,37 @@ function hostOf(url: string): string {
   if (!URL.canParse(url)) return 'the URL';
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
+}
+
+/** Which messages a recording mailer refuses. */
+export interface RecordingMailerOptions {
+  /** The error for the n-th message (from 1), null for none. */
+  readonly fail?: (message: MailMessage, n: number) => MailError | null;
+}
+
+/** A mailer without a server: it records messages. */
+export interface RecordingMailer extends Mailer {
+  /** All messages that were accepted, in order. */
+  readonly messages: readonly MailMessage[];
+}
+
+/** A mailer without a mail server: records the messages and numbers them (`<1@mail.test>`). */
+export function recordingMailer(options: RecordingMailerOptions = {}): RecordingMailer {
+  const messages: MailMessage[] = [];
+  let tried = 0;
+  let closed = false;
+  return {
+    send: (message) => {
+      if (closed) return errAsync({ type: 'mail_unavailable', message: 'the mailer is closed' });
+      tried += 1;
+      const error = options.fail?.(message, tried) ?? null;
+      if (error !== null) return errAsync(error);
+      messages.push(message);
+      return okAsync({ messageId: message.headers['message-id'] ?? `<${tried}@mail.test>` });
+    },
+    close: async () => {
+      closed = true;
+    },
+    messages,
+  };
 }

@@ -5,15 +5,13 @@ import type { Logger } from '../../src/ports/logger.js';
 import type { StorageError } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
 import { storageFailure } from '../../src/storage/failures.js';
-import { connectionsTo, lentBy, type PgPool } from './connections.js';
 import { type PostgresStorage, PostgresStore } from './postgres-storage.js';
-import type { Lent } from './session.js';
+import { connectionsTo, type Lent, lentBy, type PgPool } from './session.js';
 
 export { HostTransactionError } from '../storage-kit/index.js';
-export type { PgPool } from './connections.js';
-export type { PgTransaction } from './host-commit.js';
-export type { PostgresOutcome, PostgresRows, PostgresStatements, PostgresValue } from './host-rows.js';
+export type { PgTransaction, PostgresOutcome, PostgresRows, PostgresStatements, PostgresValue } from './host-commit.js';
 export type { PostgresStorage } from './postgres-storage.js';
+export type { PgPool } from './session.js';
 
 /** Where a store is in its database, and how long the server is waited for. */
 export interface PostgresStorageOptions {

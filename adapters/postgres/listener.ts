@@ -1,5 +1,4 @@
-import type { Lent } from './session.js';
-import { Session } from './session.js';
+import { type Lent, Session } from './session.js';
 
 /** How often it is checked that notifications arrive, and how long one may take, in milliseconds. */
 const proof = { every: 10_000, within: 2000 };

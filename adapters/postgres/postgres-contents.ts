@@ -13,8 +13,14 @@ import {
 } from '../storage-kit/index.js';
 import { orderName } from './batch.js';
 import { indexesAt } from './chain.js';
-import { connectionsTo } from './connections.js';
-import { ConnectionLost, failureOf as failureOfServer, isPassing, isServerError, Session } from './session.js';
+import {
+  ConnectionLost,
+  connectionsTo,
+  failureOf as failureOfServer,
+  isPassing,
+  isServerError,
+  Session,
+} from './session.js';
 import { layout, Sql } from './sql.js';
 import { numbers, type Statement, type StatementResult, texts } from './wire.js';
 

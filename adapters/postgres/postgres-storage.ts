@@ -17,8 +17,7 @@ import {
 import type { Batch } from './batch.js';
 import { Chain, HostRowsLocked, HostStatementError } from './chain.js';
 import { countFigures, readFigures, type StoreCounts } from './figures.js';
-import { assertClient, HostCommit, type PgTransaction, runOn } from './host-commit.js';
-import { type PostgresRows, statementsOf } from './host-rows.js';
+import { assertClient, HostCommit, type PgTransaction, type PostgresRows, runOn, statementsOf } from './host-commit.js';
 import { Listener } from './listener.js';
 import { Misses, Progress, type Replica, ReplicaSnapshot } from './replica.js';
 import {

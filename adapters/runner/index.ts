@@ -5,7 +5,7 @@ export type { TaskPaths } from './disk/task-paths.js';
 export { type FunctionCall, functionDriver, type TaskFunction } from './drivers/function-driver.js';
 export { type RawExecOptions, rawExecDriver } from './drivers/raw-exec-driver.js';
 export type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './drivers/task-driver.js';
-export { type HttpAgentLinkOptions, httpAgentLink } from './link/http-agent-link.js';
+export { type HttpAgentLinkOptions, httpAgentLink } from './http-agent-link.js';
 export type { HostOptions, HostVolume } from './node/describe-host.js';
 export type { VolumeUnusable } from './node/host-volumes.js';
 export {

@@ -29,7 +29,6 @@ import { FunctionSlots } from './allocation/function-slots.js';
 import type { RunnerContext } from './allocation/runner-context.js';
 import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
-import { Background } from './background.js';
 import {
   type DirectoryInUse,
   type DirectoryLock,
@@ -47,8 +46,8 @@ import { agentFolder, type NodeIdentity, persistentNodeId } from './node/agent-f
 import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
 import type { KeptFinished } from './node/finished-allocations.js';
 import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
-import { ServerTime } from './node/server-time.js';
-import { within } from './waiting.js';
+import { ServerTime } from './node/registration.js';
+import { Background, within } from './waiting.js';
 
 /** The dependencies of a runner; `agentPorts(engine)` returns those of an engine in this process. */
 export interface RunnerPorts {

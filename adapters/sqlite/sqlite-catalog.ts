@@ -11,8 +11,7 @@ import {
   newestRow,
   versionedName,
 } from './sqlite-indexes.js';
-import { numberOfKey } from './sqlite-numbers.js';
-import type { IndexIds } from './sqlite-rows.js';
+import { type IndexIds, numberOfKey } from './sqlite-rows.js';
 import {
   type KeyStatements,
   type Scans,

@@ -19,8 +19,15 @@ import { entryIn, keyIn } from './late-entries.js';
 import { syncPath } from './sqlite-backup.js';
 import { asLists, loadDriver, type SqliteHandle, type SqliteStatement, storageErrorFrom } from './sqlite-handle.js';
 import { addIndex, createRowsTable, newestChange } from './sqlite-indexes.js';
-import { numberOfKey } from './sqlite-numbers.js';
-import { columnsOf, type Found, parseEntries, printEntries, sumOfDocument, sumOfKeys } from './sqlite-rows.js';
+import {
+  columnsOf,
+  type Found,
+  numberOfKey,
+  parseEntries,
+  printEntries,
+  sumOfDocument,
+  sumOfKeys,
+} from './sqlite-rows.js';
 import { migrate, refuseFile, refuseUnmigrated } from './sqlite-schema.js';
 
 /** Reads a store in a file, which servers may use meanwhile: as of now, and without changing it. */

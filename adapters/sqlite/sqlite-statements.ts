@@ -1,8 +1,14 @@
 import type { ListQuery } from '../../src/ports/storage.js';
 import type { KeyBounds } from '../../src/storage/keys.js';
 import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
-import { betweenNumbers, byNumber, insertedByNumber } from './sqlite-numbers.js';
-import { type Found, KEYED_COLUMNS, LISTED_COLUMNS } from './sqlite-rows.js';
+import {
+  betweenNumbers,
+  byNumber,
+  type Found,
+  insertedByNumber,
+  KEYED_COLUMNS,
+  LISTED_COLUMNS,
+} from './sqlite-rows.js';
 
 /** Statements over a range of an order: for readers, and with the additional columns that a writer needs. */
 export interface Scans {

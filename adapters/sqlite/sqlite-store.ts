@@ -2,18 +2,16 @@ import type { ListQuery, StorageError } from '../../src/ports/storage.js';
 import type { KeyBounds } from '../../src/storage/keys.js';
 import type { Overlay, Snapshot } from '../../src/storage/overlay.js';
 import { type AnyTable, indexPosition, type KeyedRow } from '../../src/storage/records.js';
-import type { ReadOutcome, Store, Waiters } from '../storage-kit/index.js';
-import { HostTransactionError } from '../storage-kit/index.js';
+import { HostTransactionError, type ReadOutcome, type Store, type Waiters } from '../storage-kit/index.js';
 import { listCache, listKey, rowCache } from './caches.js';
 import type { Checkpoints } from './checkpoints.js';
 import { type HostTransactions, hostTransactions } from './host-rows.js';
 import type { LogSyncs } from './log-syncs.js';
 import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
-import { type Changes, sqliteChanges } from './sqlite-changes.js';
 import { type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
 import { type Found, keyedRowFrom, listedRowFrom, type SqliteKeyedRow, type SqliteRow } from './sqlite-rows.js';
 import { type Scans, scanned, transactionStatements } from './sqlite-statements.js';
-import { pagesOf, type StoredChange, storeChanges } from './sqlite-writes.js';
+import { type Changes, pagesOf, type StoredChange, sqliteChanges, storeChanges } from './sqlite-writes.js';
 
 /** The file behind a connection. */
 interface OpenedFile {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { quoted } from '../../../src/shared/values.js';
+import { serverAddress } from '../addresses.js';
 import { type OutboundOptions, outboundOptionsFrom } from '../serve/serve-options.js';
-import { serverAddress } from '../server-address.js';
-import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
+import { type NodeOptions, nodeOptionsFrom } from '../settings/node-settings.js';
 import { type FlagText, resolveSettings, type SettingsFile } from '../settings/resolve-settings.js';
 import { Stopped } from '../stopped.js';
 

@@ -2,13 +2,12 @@ import { tokenSecret } from '../../../src/options/access-kinds.js';
 import type { Logger } from '../../../src/ports/index.js';
 import { randomIds, systemClock } from '../../node/index.js';
 import { createRunner, httpAgentLink, type RunnerPorts, rawExecDriver } from '../../runner/index.js';
+import { isLoopback } from '../addresses.js';
 import { firstSignal } from '../first-signal.js';
 import { outboundFrom } from '../outbound.js';
-import { isLoopback } from '../server-address.js';
 import { readSettingsFile } from '../settings/settings-file.js';
-import { stderrLogger } from '../stderr-logger.js';
 import { Stopped } from '../stopped.js';
-import type { Terminal } from '../terminal.js';
+import { stderrLogger, type Terminal } from '../terminal.js';
 import { type AgentFlags, type AgentOptions, agentOptionsFrom } from './agent-options.js';
 
 interface AgentCommand {

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { suggestName } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
-import type { Command, OptionDefinitions } from './command.js';
-import { choicesText } from './help.js';
+import { type Command, choicesText, type OptionDefinitions } from './command.js';
 import { adviceForOption } from './nomad-commands.js';
 
 /** Options of every command that has an answer to print. */

@@ -1,7 +1,7 @@
 import { orThrow, SignalboxError } from '../../../src/client/index.js';
 import type { Workspace } from '../../../src/index.js';
 import { type Command, command, yesOrNo } from '../command-line/command.js';
-import { facts, tableOf } from '../output/columns.js';
+import { facts, tableOf } from '../output/tables.js';
 import { flagOption, optional } from './option-values.js';
 import { confirm, print } from './print.js';
 

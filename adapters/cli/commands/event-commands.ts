@@ -1,7 +1,7 @@
 import { orThrow } from '../../../src/client/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
-import { facts, tableOf } from '../output/columns.js';
+import { facts, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { deliveryOutcomes, optional, pageOption, pairs } from './option-values.js';
 import { confirm, print, printAnswer } from './print.js';

@@ -1,6 +1,6 @@
 import type { Job } from '../../../src/index.js';
 import type { Invocation } from '../command-line/command.js';
-import { short } from '../output/columns.js';
+import { short } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { print } from './print.js';
 import { followEvaluation, followToEnd, followToHealth } from './scheduling/follow-evaluation.js';

@@ -1,8 +1,7 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { SchedulerConfiguration } from '../../../src/scheduler/index.js';
 import { type Command, command, type OptionValues, yesOrNo } from '../command-line/command.js';
-import { inJson, inLines } from '../output/cells.js';
-import { facts, tableOf } from '../output/columns.js';
+import { facts, inJson, inLines, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { flagOption, numberOption, optional } from './option-values.js';
 import { print } from './print.js';

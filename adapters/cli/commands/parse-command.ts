@@ -1,5 +1,5 @@
 import { command } from '../command-line/command.js';
-import { inJson } from '../output/cells.js';
+import { inJson } from '../output/tables.js';
 import { jobFileOptions, jobFrom } from './jobs/job-file.js';
 
 export const parse = command({

@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import { orThrow } from '../../../src/client/index.js';
 import type { Invocation } from '../command-line/command.js';
-import { inJson } from '../output/cells.js';
+import { inJson } from '../output/tables.js';
 import { forOutput, shownText } from '../output/terminal-text.js';
 import type { Terminal } from '../terminal.js';
 

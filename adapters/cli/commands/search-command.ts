@@ -1,6 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
-import { tableOf } from '../output/columns.js';
+import { tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { allocationCommands } from './allocations/allocation-commands.js';
 import { jobCommands } from './jobs/job-commands.js';

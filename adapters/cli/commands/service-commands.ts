@@ -1,6 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import { type Command, command } from '../command-line/command.js';
-import { short, tableOf } from '../output/columns.js';
+import { short, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { optional } from './option-values.js';
 import { confirm, print } from './print.js';

@@ -1,7 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import { command, type Invocation } from '../command-line/command.js';
-import { inOneLine } from '../output/cells.js';
-import { facts, tableOf } from '../output/columns.js';
+import { facts, inOneLine, tableOf } from '../output/tables.js';
 import { print } from './print.js';
 
 type Figures = ReadonlyMap<

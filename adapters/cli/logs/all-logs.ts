@@ -1,6 +1,6 @@
 import { type Client, orThrow, SignalboxError } from '../../../src/client/index.js';
 import type { AllocationListStub } from '../../../src/scheduler/index.js';
-import { short } from '../output/columns.js';
+import { short } from '../output/tables.js';
 import type { TaskLog } from './task-log.js';
 
 /** How a log is read. */

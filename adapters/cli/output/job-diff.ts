@@ -1,5 +1,5 @@
 import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from '../../../src/jobs/index.js';
-import { inOneLine } from './cells.js';
+import { inOneLine } from './tables.js';
 import type { Colours } from './terminal-text.js';
 
 type Change = Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>;

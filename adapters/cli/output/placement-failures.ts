@@ -1,5 +1,5 @@
 import type { AllocationMetric } from '../../../src/scheduler/index.js';
-import { inOneLine } from './cells.js';
+import { inOneLine } from './tables.js';
 
 type Failures = Readonly<Record<string, AllocationMetric>>;
 

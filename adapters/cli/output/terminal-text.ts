@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Terminal } from '../terminal.js';
-import { inLines } from './cells.js';
+import { inLines } from './tables.js';
 
 /** A colour or another style of text, as programs print them into their logs. */
 const style = /\u001b\[[\d;:]{0,64}m/;

@@ -1,4 +1,4 @@
-import { facts, tableOf } from './columns.js';
+import { facts, tableOf } from './tables.js';
 
 interface AllocationUsage {
   readonly tasks: Readonly<

@@ -1,7 +1,7 @@
 import { type Client, orThrow } from '../../../src/client/index.js';
 import type { Allocation, TaskState } from '../../../src/scheduler/index.js';
-import { short } from '../output/columns.js';
 import { placementFailures } from '../output/placement-failures.js';
+import { short } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 
 /** The `wait` of a blocking query. */

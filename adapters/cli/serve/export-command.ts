@@ -5,9 +5,8 @@ import type { Storage } from '../../../src/ports/index.js';
 import { messageOf } from '../../../src/shared/values.js';
 import { systemClock } from '../../node/index.js';
 import { doubleDashed } from '../settings/read-flags.js';
-import { stderrLogger } from '../stderr-logger.js';
 import { Stopped } from '../stopped.js';
-import type { Terminal } from '../terminal.js';
+import { stderrLogger, type Terminal } from '../terminal.js';
 import { keptStore, openStore } from './open-store.js';
 import type { StoreOptions } from './serve-options.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentPorts, type Engine } from '../../../src/index.js';
 import type { Runner, RunnerOptions } from '../../runner/index.js';
-import type { NodeOptions } from '../settings/node-options.js';
+import type { NodeOptions } from '../settings/node-settings.js';
 import { Stopped } from '../stopped.js';
 import type { ServeOptions } from './serve-options.js';
 

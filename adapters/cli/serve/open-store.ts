@@ -53,7 +53,7 @@ export async function keptStore(args: readonly string[], { environment }: Termin
 async function checkPresence({ place }: StoreOptions): Promise<void> {
   if (place.type === 'sqlite' && !existsSync(place.path)) throw new Stopped(`there is no store at ${place.path}`);
   if (place.type !== 'postgres') return;
-  const { hasPostgresStore } = await import('../../postgres/connections.js');
+  const { hasPostgresStore } = await import('../../postgres/session.js');
   const found = await hasPostgresStore(place.url, place.schema);
   if (found.isErr()) throw new Stopped(`the store cannot be opened: ${found.error.message}`);
   if (!found.value) throw new Stopped(`there is no store in the schema ${place.schema} of the database`);

@@ -1,4 +1,4 @@
-import { columns } from '../output/columns.js';
+import { columns } from '../output/tables.js';
 import { checkedTogether, valueInForce } from '../serve/serve-options.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';

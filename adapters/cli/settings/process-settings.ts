@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { engineSettings } from '../../../src/index.js';
+import { listenParts } from '../addresses.js';
 import { hostVolumeFrom } from '../host-volumes.js';
-import { listenParts } from '../listen-parts.js';
 import { durationKind, fileKind, flagKind, listKind, numberKind, oneOf, textKind } from './kind.js';
 import type { Setting } from './setting.js';
 import { postgresUrlKind, storeKind } from './store-kind.js';

@@ -1,4 +1,3 @@
-import { allocationSchemas, outcome } from './allocation-schemas.js';
 import {
   anyObject,
   count,
@@ -15,7 +14,7 @@ import {
   wholeObject,
 } from './json-schema.js';
 import { agentSchemas, nodeSchemas } from './node-schemas.js';
-import { accessSchemas, recordSchemas } from './record-schemas.js';
+import { accessSchemas, allocationSchemas, outcome, recordSchemas } from './record-schemas.js';
 import { systemSchemas } from './system-schemas.js';
 
 /** The members of a stored job in addition to those submitted. */

@@ -7,11 +7,11 @@ import { jobJsonSchema } from '../../../src/jobs/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
 import { jsonApiType, jsonType, type Route } from '../calls/route.js';
 import type { HeaderNames } from '../edge/header-names.js';
-import { functionSchemas } from './function-schemas.js';
 import { jobSchemas } from './job-schemas.js';
 import { anyObject } from './json-schema.js';
 import { notificationSchemas } from './notification-schemas.js';
 import { errorStatuses, headerComponents, responseComponents, responsesOf } from './responses.js';
+import { functionSchemas } from './system-schemas.js';
 
 /**
  * The OpenAPI 3.1 document of the interface; `notificationsPath` is where the notification interface is mounted, `names`

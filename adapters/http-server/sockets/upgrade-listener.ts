@@ -6,8 +6,7 @@ import { amount, oneOf, optional, port, textLike } from '../../../src/options/op
 import { nodeListener } from '../bridges/node-listener.js';
 import { type Claimant, Shares } from '../edge/shares.js';
 import type { HttpHandler, HttpRequest } from '../http-message.js';
-import type { SocketBounds } from './socket-bounds.js';
-import { boundedSocket, servedSocket } from './web-socket.js';
+import { boundedSocket, type SocketBounds, servedSocket } from './web-socket.js';
 
 /** A handler's decision on an upgrade request. */
 export type UpgradeAnswer =

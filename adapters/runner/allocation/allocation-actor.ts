@@ -28,7 +28,7 @@ import { stopOnClientAfter } from '../../../src/scheduler/reconcile/reconnect.js
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
 import { runBriefly } from '../commands/run-briefly.js';
-import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { isTransientFault, messageOf } from '../disk/text-file.js';
 import { type CommandRequest, knownSignal } from '../drivers/task-driver.js';
 import { AllocationDisk } from './allocation-disk.js';
 import type { AllocationWork } from './allocation-work.js';

@@ -1,6 +1,6 @@
 import { type DiskNote, waitingText } from '../../../src/agent/disk/disk-note.js';
 import type { DiskHandover } from '../disk/disk-handover.js';
-import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { isTransientFault, messageOf } from '../disk/text-file.js';
 import { beforeAbort } from '../waiting.js';
 import type { AllocationWork } from './allocation-work.js';
 

@@ -10,11 +10,11 @@ import type { Ids } from '../../../src/ports/ids.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import type { ArtifactLimits } from '../artifacts/task-artifacts.js';
-import type { Background } from '../background.js';
 import type { DiskHandover } from '../disk/disk-handover.js';
 import type { TaskMemory } from '../disk/task-memory.js';
 import type { TaskDriver } from '../drivers/task-driver.js';
-import type { ServerTime } from '../node/server-time.js';
+import type { ServerTime } from '../node/registration.js';
+import type { Background } from '../waiting.js';
 import type { FunctionSlots } from './function-slots.js';
 
 /** The dependencies that the allocations of one runner share. */

@@ -10,7 +10,7 @@ import { outputTail, passwordsIn, secretForms, withoutForms } from '../../../src
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import type { StartFault, TaskEffect, TaskLifeEvent } from '../../../src/agent/task/task-life.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { isTransientFault, messageOf } from '../disk/text-file.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import { logEnd } from '../logs/log-files.js';

@@ -10,7 +10,7 @@ import { messageOf } from '../../../src/shared/values.js';
 import { NumberNote } from '../disk/disk-notes.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { folderForFile, PathRefused, type TaskTarget, targetOf } from '../disk/task-target.js';
-import { isTransientFault } from '../disk/transient-fault.js';
+import { isTransientFault } from '../disk/text-file.js';
 import { ArchivesUnread } from './archive-entries.js';
 import { ArchiveRefused, freshFolder, moveUnpacked, unpackArchive } from './unpack-archive.js';
 

@@ -17,7 +17,7 @@ import {
 import type { Instant } from '../../../src/shared/instant.js';
 import type { AllocationActor } from '../allocation/allocation-actor.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
-import { messageOf } from '../disk/transient-fault.js';
+import { messageOf } from '../disk/text-file.js';
 import { assumedMegahertz, processors } from '../node/describe-host.js';
 import { listFiles, offsetRefused, readFile, regularFile, statFile } from './allocation-files.js';
 import { followFile, followLogs } from './follow-files.js';

@@ -1,7 +1,7 @@
 import type { Result } from 'neverthrow';
 import type { CommandInput, CommandOutput, CommandRefused } from '../../../src/agent/link/node-command.js';
 import { timerOf } from '../../../src/shared/duration.js';
-import { messageOf } from '../disk/transient-fault.js';
+import { messageOf } from '../disk/text-file.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
 
 type Exec = (request: CommandRequest) => Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;

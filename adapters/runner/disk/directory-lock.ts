@@ -2,7 +2,7 @@ import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, 
 import { join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import { isAlive, ownIdentity, ownScope, type ProcessIdentity, type ProcessScope } from './process-identity.js';
-import { messageOf } from './transient-fault.js';
+import { messageOf } from './text-file.js';
 
 /** Another runner uses the directory. */
 export interface DirectoryInUse {

@@ -1,7 +1,7 @@
 import { constants, type Dirent } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, open, opendir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { lackOf } from './transient-fault.js';
+import { lackOf } from './text-file.js';
 
 /**
  * Makes a folder and its parents. On a full disk, Node returns `ENOENT` instead of `ENOSPC` for an

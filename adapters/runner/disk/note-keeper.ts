@@ -3,8 +3,8 @@ import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
-import type { Background } from '../background.js';
-import { messageOf } from './transient-fault.js';
+import type { Background } from '../waiting.js';
+import { messageOf } from './text-file.js';
 
 interface Note {
   text: string;

@@ -7,8 +7,7 @@ import type { Instant } from '../../../src/shared/instant.js';
 import { makeFolder, removeFolder } from './folders.js';
 import type { NoteKeeper } from './note-keeper.js';
 import { type TaskPaths, taskPaths } from './task-paths.js';
-import { textIn } from './text-file.js';
-import { isTransientFault } from './transient-fault.js';
+import { isTransientFault, textIn } from './text-file.js';
 
 /** The tasks of an allocation that have notes. */
 export interface KnownTasks {

@@ -9,7 +9,7 @@ import { either, listOf, oneOf, optional, text } from '../../../src/options/opti
 import { makeFolder } from '../disk/folders.js';
 import { identityOf, isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { lackOf } from '../disk/transient-fault.js';
+import { lackOf } from '../disk/text-file.js';
 import {
   type Collector,
   dismissCollector,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownScope } from '../disk/process-identity.js';
-import { messageOf } from '../disk/transient-fault.js';
+import { messageOf } from '../disk/text-file.js';
 
 /** The identity of an agent's folder, which a copy of the folder does not share. */
 export interface AgentFolder {

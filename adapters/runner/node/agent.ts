@@ -4,7 +4,7 @@ import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js
 import type { Clock } from '../../../src/ports/clock.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
 import { commandHandler } from '../commands/command-handler.js';
-import { messageOf } from '../disk/transient-fault.js';
+import { messageOf } from '../disk/text-file.js';
 import { within } from '../waiting.js';
 import type { AgentFolder } from './agent-folder.js';
 import type { KeptFinished } from './finished-allocations.js';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
-import type { Background } from '../background.js';
 import type { DiskHandover } from '../disk/disk-handover.js';
 import type { AllocationEnd, TaskMemory } from '../disk/task-memory.js';
+import type { Background } from '../waiting.js';
 
 interface FinishedOptions {
   readonly memory: TaskMemory;

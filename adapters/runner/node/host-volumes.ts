@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { messageOf } from '../disk/transient-fault.js';
+import { messageOf } from '../disk/text-file.js';
 import type { HostVolume } from './describe-host.js';
 
 /** A host volume cannot be offered as its options require. */

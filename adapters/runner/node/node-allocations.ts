@@ -5,7 +5,7 @@ import { AllocationActor } from '../allocation/allocation-actor.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
 import type { PreviousAllocations } from '../disk/disk-handover.js';
-import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { isTransientFault, messageOf } from '../disk/text-file.js';
 import { beforeAbort, within } from '../waiting.js';
 import { FinishedAllocations, type KeptFinished } from './finished-allocations.js';
 import { type Reported, Reporter } from './reporter.js';

@@ -2,7 +2,7 @@ import type { AllocationReport, FailureOutput } from '../../../src/agent/link/no
 import { reportsOfOneMessage } from '../../../src/agent/link/report-size.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
-import type { Background } from '../background.js';
+import type { Background } from '../waiting.js';
 
 /** The reporter's view of an allocation. */
 export interface Reported {

@@ -2,7 +2,7 @@ import type { TaskRecord } from '../../../src/agent/task/task-record.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { KnownTasks, TaskMemory } from '../disk/task-memory.js';
-import { messageOf } from '../disk/transient-fault.js';
+import { messageOf } from '../disk/text-file.js';
 import type { RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import { insist, within } from '../waiting.js';
 

@@ -2,15 +2,8 @@ import { err, ok, type Result } from 'neverthrow';
 import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
 import type { CustomEvent } from './event.js';
-import {
-  customEventAttributes,
-  dataFaults,
-  type EventType,
-  type EventTypeInput,
-  jsonOf,
-  schemaFaults,
-  servicePrefix,
-} from './event-type.js';
+import { customEventAttributes, type EventType, type EventTypeInput, servicePrefix } from './event-type.js';
+import { dataFaults, jsonOf, schemaFaults } from './event-type-schema.js';
 import { triggerFromSpelling } from './trigger.js';
 
 /** Bounds, in characters of JSON text. */

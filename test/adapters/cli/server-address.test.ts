@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopback } from '../../../adapters/cli/server-address.js';
+import { isLoopback } from '../../../adapters/cli/addresses.js';
 
 test.each(['localhost', '127.0.0.1', '127.1.2.3', '::1', '[::1]'])('%s stays on this host', (host) => {
   expect(isLoopback(host)).toBe(true);

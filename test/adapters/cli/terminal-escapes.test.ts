@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { print } from '../../../adapters/cli/commands/print.js';
-import { displayOn } from '../../../adapters/cli/monitor/display.js';
+import { displayOn } from '../../../adapters/cli/monitor/monitor.js';
 import { jobDiffText } from '../../../adapters/cli/output/job-diff.js';
 import { coloursFor } from '../../../adapters/cli/output/terminal-text.js';
-import { stderrLogger } from '../../../adapters/cli/stderr-logger.js';
+import { stderrLogger } from '../../../adapters/cli/terminal.js';
 import type { JobDiff } from '../../../src/jobs/index.js';
 import { servedCommands } from './served-commands.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordingMailer } from '../../../adapters/memory/recording-mailer.js';
+import { recordingMailer } from '../../../adapters/memory/recording-delivery.js';
 
 const message = { to: 'ada@example.net', subject: 'Run failed', text: 'text', html: '<p>text</p>', headers: {} };
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { loadDriver, type SqliteHandle } from '../../../adapters/sqlite/sqlite-handle.js';
-import { numberFromBound, numberOfKey } from '../../../adapters/sqlite/sqlite-numbers.js';
+import { numberFromBound, numberOfKey } from '../../../adapters/sqlite/sqlite-rows.js';
 import type { ListQuery, Row, Storage } from '../../../src/ports/storage.js';
 import { type Key, table } from '../../../src/shared/table.js';
 import { encodeKey, keyBounds } from '../../../src/storage/keys.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataFaults } from '../../../src/notifications/events/event-type.js';
+import { dataFaults } from '../../../src/notifications/events/event-type-schema.js';
 
 describe('dataFaults', () => {
   it.each([

@@ -4,13 +4,11 @@ import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import {
   type RecordingDelivery,
   type RecordingDeliveryOptions,
-  recordingDelivery,
-} from '../../../adapters/memory/recording-delivery.js';
-import {
   type RecordingMailer,
   type RecordingMailerOptions,
+  recordingDelivery,
   recordingMailer,
-} from '../../../adapters/memory/recording-mailer.js';
+} from '../../../adapters/memory/recording-delivery.js';
 import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command } from '../../command-line/command.js';
-import { facts, tableOf } from '../../output/columns.js';
+import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { optional } from '../option-values.js';

@@ -1,7 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { StoredRole } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
-import { facts, tableOf } from '../../output/columns.js';
+import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { optional } from '../option-values.js';

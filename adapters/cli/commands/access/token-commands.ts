@@ -1,7 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { TokenDocument } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
-import { facts, tableOf } from '../../output/columns.js';
+import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { durationOption, namedOnce, optional, pairs } from '../option-values.js';

@@ -1,16 +1,13 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Allocation, AllocationListStub, TaskState } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
-import { inOneLine } from '../../output/cells.js';
-import { facts, short, tableOf } from '../../output/columns.js';
-import { allocationsText, timeText } from '../../output/tables.js';
+import { allocationsText, facts, inOneLine, short, tableOf, timeText } from '../../output/tables.js';
 import { usageText } from '../../output/usage.js';
 import { Stopped } from '../../stopped.js';
 import { existing, onlyMatch, queryPrefix } from '../find-record.js';
 import { detach, followWrite } from '../follow-write.js';
 import { namedOnce, optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
-import type { Wanted } from './choose-allocation.js';
 
 const status = command({
   words: 'alloc status',
@@ -175,3 +172,45 @@ const checks = command({
 });
 
 export const allocationCommands: readonly Command[] = [status, checks, restart, signal, stop];
+
+/** The requested part of a job. */
+interface Wanted {
+  readonly group?: string | undefined;
+  /** Only allocations that have this task. */
+  readonly task?: string | undefined;
+}
+
+/** The newest running allocation, else the newest that has started a task, else the newest. */
+export function allocationToRead(
+  allocations: readonly AllocationListStub[],
+  wanted: Wanted,
+): AllocationListStub | undefined {
+  const newest = newestFirst(allocations, wanted);
+  return newest.find(runs) ?? newest.find(({ TaskStates }) => hasStarted(TaskStates)) ?? newest[0];
+}
+
+/** The newest running allocation, preferably one in which the task itself is running. */
+export function allocationToUse(
+  allocations: readonly AllocationListStub[],
+  wanted: Wanted,
+): AllocationListStub | undefined {
+  const running = newestFirst(allocations, wanted).filter(runs);
+  const { task } = wanted;
+  const ready = running.find(({ TaskStates }) => task === undefined || TaskStates?.[task]?.State === 'running');
+  return ready ?? running[0];
+}
+
+function newestFirst(allocations: readonly AllocationListStub[], { group, task }: Wanted): AllocationListStub[] {
+  return allocations
+    .filter(({ TaskGroup }) => group === undefined || TaskGroup === group)
+    .filter(({ TaskStates }) => task === undefined || TaskStates === null || Object.hasOwn(TaskStates, task))
+    .sort((a, b) => b.CreateIndex - a.CreateIndex || b.ModifyIndex - a.ModifyIndex);
+}
+
+function runs({ ClientStatus }: AllocationListStub): boolean {
+  return ClientStatus === 'running';
+}
+
+function hasStarted(states: AllocationListStub['TaskStates']): boolean {
+  return Object.values(states ?? {}).some(({ StartedAt }) => StartedAt !== null);
+}

@@ -2,13 +2,12 @@ import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { runExecSession } from '../../interactive/exec-session.js';
-import { tableOf } from '../../output/columns.js';
+import { tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { optional } from '../option-values.js';
 import { print } from '../print.js';
-import { allocationOf, allocationOrThatOfJob, ofJobOption, onlyTask } from './allocation-commands.js';
-import { allocationToUse } from './choose-allocation.js';
+import { allocationOf, allocationOrThatOfJob, allocationToUse, ofJobOption, onlyTask } from './allocation-commands.js';
 
 const sessionOptions = {
   i: { type: 'flag', summary: 'forward standard input; without it the input of the command is empty' },

@@ -1,10 +1,9 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command } from '../../command-line/command.js';
-import { facts, tableOf } from '../../output/columns.js';
+import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { passOn, print } from '../print.js';
-import { allocationOrThatOfJob, ofJobOption } from './allocation-commands.js';
-import { allocationToRead } from './choose-allocation.js';
+import { allocationOrThatOfJob, allocationToRead, ofJobOption } from './allocation-commands.js';
 
 const files = command({
   words: 'alloc fs',

@@ -4,14 +4,13 @@ import type { AllocationListStub } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { followAllLogs, type ReadLog, writeAllLogs } from '../../logs/all-logs.js';
 import { followLog, type LogStart, readLog } from '../../logs/task-log.js';
-import { short } from '../../output/columns.js';
+import { short } from '../../output/tables.js';
 import { forOutput } from '../../output/terminal-text.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { namedOnce, numberOption } from '../option-values.js';
 import { passOn } from '../print.js';
-import { allocationOrThatOfJob, ofJobOption, onlyTask } from './allocation-commands.js';
-import { allocationToRead } from './choose-allocation.js';
+import { allocationOrThatOfJob, allocationToRead, ofJobOption, onlyTask } from './allocation-commands.js';
 
 const logOptions = {
   stderr: { type: 'flag', summary: 'show the error stream' },

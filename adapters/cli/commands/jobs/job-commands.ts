@@ -1,11 +1,9 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Job, JobInput } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
-import { inJson, inOneLine } from '../../output/cells.js';
-import { facts, tableOf } from '../../output/columns.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
-import { timeText } from '../../output/tables.js';
+import { facts, inJson, inOneLine, tableOf, timeText } from '../../output/tables.js';
 import { coloursFor } from '../../output/terminal-text.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
@@ -14,8 +12,7 @@ import { numberOption, optional, pairs, yes } from '../option-values.js';
 import { print } from '../print.js';
 import { followToEnd } from '../scheduling/follow-evaluation.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
-import { withOutcomes } from './outcomes.js';
-import { statusOfJob } from './status-of-job.js';
+import { statusOfJob, withOutcomes } from './status-of-job.js';
 
 const status = command({
   words: 'job status',

@@ -1,8 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Deployment } from '../../../../src/scheduler/index.js';
 import { type Command, command } from '../../command-line/command.js';
-import { short, tableOf } from '../../output/columns.js';
-import { allocationsText, deploymentText } from '../../output/tables.js';
+import { allocationsText, deploymentText, short, tableOf } from '../../output/tables.js';
 import { existing } from '../find-record.js';
 import { checkWait, detach, detachOrWait, followWrite } from '../follow-write.js';
 import { numberOption, optional } from '../option-values.js';

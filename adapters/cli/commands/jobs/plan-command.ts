@@ -1,9 +1,9 @@
 import { orThrow } from '../../../../src/client/index.js';
+import { serverAddress } from '../../addresses.js';
 import { command, type Invocation, type OptionValues } from '../../command-line/command.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { placementFailures } from '../../output/placement-failures.js';
 import { coloursFor } from '../../output/terminal-text.js';
-import { serverAddress } from '../../server-address.js';
 import { Stopped } from '../../stopped.js';
 import { print } from '../print.js';
 import { inThe } from './job-commands.js';

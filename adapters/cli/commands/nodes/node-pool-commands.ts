@@ -1,11 +1,10 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command, type Invocation, yesOrNo } from '../../command-line/command.js';
-import { facts, tableOf } from '../../output/columns.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
-import { timeText } from '../../output/tables.js';
+import { facts, tableOf, timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
-import { withOutcomes } from '../jobs/outcomes.js';
+import { withOutcomes } from '../jobs/status-of-job.js';
 import { optional, pairs } from '../option-values.js';
 import { confirm, print } from '../print.js';
 import { nodesText } from './node-commands.js';

@@ -1,7 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { DeliverySummary, DestinationSpelling, HealthView, TriggerSpelling } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
-import { facts, tableOf } from '../../output/columns.js';
+import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { jsonOf } from '../event-commands.js';
 import { deliveryOutcomes, optional, pageOption } from '../option-values.js';

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
-import { tableOf } from '../../output/columns.js';
+import { tableOf } from '../../output/tables.js';
 import { optional } from '../option-values.js';
 import { print, printAnswer } from '../print.js';
 

@@ -1,8 +1,8 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Evaluation } from '../../../../src/scheduler/index.js';
 import { type Command, command } from '../../command-line/command.js';
-import { facts, short, tableOf } from '../../output/columns.js';
 import type { PlacedJob } from '../../output/placement-failures.js';
+import { facts, short, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing, onlyMatch, queryPrefix } from '../find-record.js';
 import { numberOption, optional, yes } from '../option-values.js';

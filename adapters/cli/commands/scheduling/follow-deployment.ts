@@ -1,10 +1,8 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub, Deployment } from '../../../../src/scheduler/index.js';
 import type { Invocation } from '../../command-line/command.js';
-import { changesOf, type Read } from '../../monitor/changes.js';
-import { displayOn, noDisplay } from '../../monitor/display.js';
-import { short } from '../../output/columns.js';
-import { allocationsText, deploymentText } from '../../output/tables.js';
+import { changesOf, displayOn, noDisplay, type Read } from '../../monitor/monitor.js';
+import { allocationsText, deploymentText, short } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 
 /** A second read to follow, and the condition on which it ends the wait. */

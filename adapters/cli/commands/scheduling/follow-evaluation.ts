@@ -2,11 +2,9 @@ import { orThrow } from '../../../../src/client/index.js';
 import type { Job } from '../../../../src/index.js';
 import type { AllocationListStub, Evaluation } from '../../../../src/scheduler/index.js';
 import type { Invocation } from '../../command-line/command.js';
-import { changesOf, type Read } from '../../monitor/changes.js';
-import { displayOn, noDisplay } from '../../monitor/display.js';
-import { inOneLine } from '../../output/cells.js';
-import { short } from '../../output/columns.js';
+import { changesOf, displayOn, noDisplay, type Read } from '../../monitor/monitor.js';
 import { type PlacedJob, placementFailures, placementFailuresInLine } from '../../output/placement-failures.js';
+import { inOneLine, short } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { followDeployment } from './follow-deployment.js';
@@ -16,6 +14,7 @@ const wait = '30s';
 
 /** Exit codes of Nomad's commands that wait for the scheduler, which scripts expect. */
 const failed = 1;
+
 const unplaced = 2;
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { command } from '../../../../adapters/cli/command-line/command.js';
-import { commandHelp, generalHelp } from '../../../../adapters/cli/command-line/help.js';
+import { command, commandHelp, generalHelp } from '../../../../adapters/cli/command-line/command.js';
 import { optionsOf, readArguments } from '../../../../adapters/cli/command-line/read-arguments.js';
 import { commands } from '../../../../adapters/cli/commands/index.js';
 import { serveUsage, settingsUsage } from '../../../../adapters/cli/serve/serve-options.js';

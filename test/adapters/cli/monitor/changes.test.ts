@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changesOf, type Read, type Waiting } from '../../../../adapters/cli/monitor/changes.js';
+import { changesOf, type Read, type Waiting } from '../../../../adapters/cli/monitor/monitor.js';
 
 /** A value that the test changes; reads that wait are answered then. */
 class Source {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fittedLines, redrawn } from '../../../../adapters/cli/monitor/display.js';
+import { fittedLines, redrawn } from '../../../../adapters/cli/monitor/monitor.js';
 
 describe('lines that fit on a screen', () => {
   it.each([

@@ -4,7 +4,7 @@ import {
   deploymentFrame,
   deploymentNews,
 } from '../../../../adapters/cli/commands/scheduling/follow-deployment.js';
-import { type DrainView, drainFrame, drainNews } from '../../../../adapters/cli/monitor/drain-view.js';
+import { type DrainView, drainFrame, drainNews } from '../../../../adapters/cli/monitor/monitor.js';
 import type { AllocationListStub, Deployment } from '../../../../src/scheduler/index.js';
 
 const group = {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutTo, inLines, inOneLine, widthOf } from '../../../../adapters/cli/output/cells.js';
-import { columns } from '../../../../adapters/cli/output/columns.js';
+import { columns, cutTo, inLines, inOneLine, widthOf } from '../../../../adapters/cli/output/tables.js';
 
 describe('texts from elsewhere', () => {
   it.each([

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentTypeOf, contentTypeOfBytes } from '../../../../adapters/runner/commands/content-type.js';
+import { contentTypeOf, contentTypeOfBytes } from '../../../../adapters/runner/commands/allocation-files.js';
 
 let folder: string;
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
-import { Background } from '../../../../adapters/runner/background.js';
 import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
 import { diskTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
+import { Background } from '../../../../adapters/runner/waiting.js';
 import { pendingTask } from '../../../../src/agent/task/transition-task-state.js';
 
 const nothing = (): void => undefined;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
-import { Background } from '../../../../adapters/runner/background.js';
 import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
 import { diskTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
 import { FinishedAllocations, type KeptFinished } from '../../../../adapters/runner/node/finished-allocations.js';
+import { Background } from '../../../../adapters/runner/waiting.js';
 import { day, hour } from '../../../../src/shared/duration.js';
 
 const cleanups: (() => Promise<void>)[] = [];

@@ -1,8 +1,8 @@
 import { errAsync, okAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
-import { Background } from '../../../../adapters/runner/background.js';
 import { Reporter } from '../../../../adapters/runner/node/reporter.js';
+import { Background } from '../../../../adapters/runner/waiting.js';
 import type { NodeReport } from '../../../../src/agent/link/node-work.js';
 import type { AgentLink } from '../../../../src/ports/agent-link.js';
 

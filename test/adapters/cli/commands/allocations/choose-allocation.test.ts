@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   allocationToRead,
   allocationToUse,
-} from '../../../../../adapters/cli/commands/allocations/choose-allocation.js';
+} from '../../../../../adapters/cli/commands/allocations/allocation-commands.js';
 import type { AllocationListStub } from '../../../../../src/scheduler/index.js';
 
 /** `name:group:status:task=state`, in the order in which they were made. */

@@ -1,15 +1,26 @@
-import { outputFor } from '../../../src/agent/link/command-shapes.js';
-import type { CommandPerformer } from '../../../src/agent/link/node-command.js';
-import type { NodeReport } from '../../../src/agent/link/node-work.js';
-import { carryOut } from '../../../src/channels/carry-out.js';
-import { Channels } from '../../../src/channels/channels.js';
-import { type Client, type ConnectOptions, connect } from '../../../src/client/index.js';
-import { checkOptions, type OptionTable } from '../../../src/options/check-options.js';
-import { amount, clock, logger as loggerKind, optional, text, textLike } from '../../../src/options/option-kinds.js';
-import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
-import type { Clock } from '../../../src/ports/clock.js';
-import type { Logger } from '../../../src/ports/logger.js';
-import { boundedWebSocket } from './bounded-web-socket.js';
+import { outputFor } from '../../src/agent/link/command-shapes.js';
+import type { CommandPerformer } from '../../src/agent/link/node-command.js';
+import type { NodeReport } from '../../src/agent/link/node-work.js';
+import { carryOut } from '../../src/channels/carry-out.js';
+import { Channels } from '../../src/channels/channels.js';
+import { type Client, type ConnectOptions, connect } from '../../src/client/index.js';
+import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { amount, clock, logger as loggerKind, optional, text, textLike } from '../../src/options/option-kinds.js';
+import type { AgentLink, AgentLinkError } from '../../src/ports/agent-link.js';
+import type { Clock } from '../../src/ports/clock.js';
+import type { Logger } from '../../src/ports/logger.js';
+
+type WebSocketConstructor = NonNullable<ConnectOptions['WebSocket']>;
+
+/** The WebSocket of the package `ws`, for every version of Node. Messages longer than `maxPayload` bytes close the socket. */
+export async function boundedWebSocket(maxPayload: number): Promise<WebSocketConstructor> {
+  const { WebSocket } = await import('ws');
+  return class extends WebSocket {
+    constructor(url: string) {
+      super(url, { maxPayload, perMessageDeflate: false, handshakeTimeout: 10_000 });
+    }
+  } as unknown as WebSocketConstructor;
+}
 
 /** How an agent reaches its server. */
 export interface HttpAgentLinkOptions {
