@@ -6,12 +6,11 @@ import { principalFault } from './access/principal-fault.js';
 import { passwordsIn } from './agent/output/output-tail.js';
 import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
-import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
 import { type Host, hostOf } from './host.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { loadOperations } from './load-operations.js';
-import { localTransport } from './local-transport.js';
+import { boundCalls, type CallName, localTransport } from './local-transport.js';
 import { functionLabels } from './metrics/instruments.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import {

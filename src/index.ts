@@ -9,7 +9,6 @@ export { err, errAsync, ok, okAsync, Result, ResultAsync } from 'neverthrow';
 export type { CallInput, Indexed, PageOf } from './api/answers.js';
 export type { CallError, ErrorTag, JobCallError, NotificationCallError } from './api/errors.js';
 export type { MessageSocket, SocketEnd } from './api/message-socket.js';
-export type { CallName } from './bound-calls.js';
 export type { CallOptions, Client, WaitingOptions } from './client/client.js';
 export type {
   Aborted,
@@ -24,6 +23,7 @@ export { orThrow, SignalboxError } from './client/or-throw.js';
 export { createEngine, type Engine, type EnginePorts, type StopOptions } from './engine.js';
 export type { InvalidTopic } from './events/subscription.js';
 export type { Host } from './host.js';
+export type { CallName } from './local-transport.js';
 export type { RunNotificationRule } from './notifications/run-notification-rule.js';
 export { type HostTransaction, NotCommittedError, type OpenTransaction } from './operations/context/shared-write.js';
 export type { EngineEmitter, EngineEvents } from './operations/events.js';
@@ -49,9 +49,11 @@ export {
   allowsSomeWorkspace,
   allowsVariable,
   allowsWorkspace,
+  type CallAccess,
+  type Concerned,
   everyNamespace,
+  mayCall,
 } from './access/allows.js';
-export { type CallAccess, type Concerned, mayCall } from './access/call-access.js';
 export {
   type Capability,
   capabilityFromName,

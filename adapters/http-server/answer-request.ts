@@ -1,8 +1,8 @@
 import { err, ok } from 'neverthrow';
 import { callerWithin, type Engine, type Principal } from '../../src/index.js';
 import type { StorageError } from '../../src/ports/index.js';
-import type { Locate, Located } from './calls/locate.js';
 import type { Query } from './calls/query.js';
+import type { Locate, Located } from './calls/read-inputs.js';
 import { jsonResponse, type Route, type RouteCall, textResponse } from './calls/route.js';
 import type { Match } from './calls/router.js';
 import { type Authentication, type Authenticator, mayHaveRight, nobody, tokenFrom } from './edge/access.js';

@@ -16,16 +16,15 @@ import {
 import type { Logger } from '../../src/ports/index.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
-import { type Located, locator } from './calls/locate.js';
 import { asksForPlain, queryFrom } from './calls/query.js';
+import { type Located, locator } from './calls/read-inputs.js';
 import { type Route, textResponse } from './calls/route.js';
 import { furtherRoutes, routeTable } from './calls/route-table.js';
 import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, nobody } from './edge/access.js';
-import { redirected } from './edge/clean-path.js';
 import { edgeGuard } from './edge/edge-guard.js';
 import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { HeldBody, HeldPlace, Shares } from './edge/shares.js';
-import { maximumTargetLength, placeOf, splitTarget } from './edge/target.js';
+import { maximumTargetLength, placeOf, redirected, splitTarget } from './edge/target.js';
 import { type InterfaceErrors, plainErrorsOf } from './errors/interface-errors.js';
 import { jobErrors } from './errors/job-errors.js';
 import { notificationErrors } from './errors/notification-errors.js';

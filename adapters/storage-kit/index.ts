@@ -1,4 +1,3 @@
-export { type Outcome, type ReadWork, runBatch, runRead, UnpreparedTableError, type WriteWork } from './batches.js';
 export {
   BatchSize,
   type ContentsReader,
@@ -10,3 +9,4 @@ export {
 export { assertOfHost, assertSynchronous, HostTransactionError, type StoreOwned, usedTwice } from './host-rows.js';
 export { type ReadOutcome, type Store, storageOver } from './storage-over.js';
 export { type Waiters, waiters } from './waiters.js';
+export { type Outcome, type ReadWork, runBatch, runRead, UnpreparedTableError, type WriteWork } from './write-queue.js';

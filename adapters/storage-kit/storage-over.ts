@@ -3,9 +3,17 @@ import type { ReadView, Storage, StorageError, WriteView, Written } from '../../
 import { closedFailure } from '../../src/storage/failures.js';
 import type { Snapshot } from '../../src/storage/overlay.js';
 import type { AnyTable } from '../../src/storage/records.js';
-import { contradiction, type Outcome, type ReadWork, runRead, type TransactionStore } from './batches.js';
 import { type Waiters, waiters } from './waiters.js';
-import { type WriteQueue, type WriteQueueOptions, writeQueue } from './write-queue.js';
+import {
+  contradiction,
+  type Outcome,
+  type ReadWork,
+  runRead,
+  type TransactionStore,
+  type WriteQueue,
+  type WriteQueueOptions,
+  writeQueue,
+} from './write-queue.js';
 
 /** The part of a storage that an adapter implements: synchronous transactions over its medium. */
 export interface Store extends TransactionStore {

@@ -1,9 +1,9 @@
-import type { CallAccess } from '../access/call-access.js';
+import type { CallAccess } from '../access/allows.js';
 import type { Capability } from '../access/capability.js';
 import type { Area, NodePoolCapability } from '../access/policy/policy.js';
 import type { WorkspaceRight } from '../access/principal.js';
 
-export type { CallAccess } from '../access/call-access.js';
+export type { CallAccess } from '../access/allows.js';
 
 export const everybody: CallAccess = { type: 'public' };
 /** All callers, with or without a token: the operation decides what they see. */

@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
-import type { Cause } from '../events/cause-of-changes.js';
+import type { Cause } from '../events/changes.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import { cleanTraceparent } from '../metrics/traceparent.js';
 import type { Delivery } from '../notifications/delivery/delivery.js';
@@ -13,8 +13,7 @@ import type { Settings } from '../settings.js';
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
-import { ViewOver } from '../storage/view-over.js';
-import { rehearsalOver } from '../storage/views.js';
+import { rehearsalOver, ViewOver } from '../storage/views.js';
 import { type AcceptedWrite, OtherChanges } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';

@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.js';
-import type { Cause } from '../events/cause-of-changes.js';
+import type { Cause } from '../events/changes.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import type { Delivery } from '../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../notifications/events/event.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cause } from '../../src/events/cause-of-changes.js';
-import { noticesOfChanges } from '../../src/events/notices-of-changes.js';
+import { type Cause, noticesOfChanges } from '../../src/events/changes.js';
 import type { StateChange, Topic } from '../../src/events/state-change.js';
 
 /** The index of the transaction. */

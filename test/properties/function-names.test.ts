@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { locator } from '../../adapters/http-server/calls/locate.js';
+import { locator } from '../../adapters/http-server/calls/read-inputs.js';
 import { routeTable } from '../../adapters/http-server/calls/route-table.js';
 
 /*

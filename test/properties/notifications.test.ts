@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { configurations } from '../../src/notifications/configurations/configuration.js';
-import { type Delivery, deliveries, isInOrder, isUnfinished } from '../../src/notifications/delivery/delivery.js';
-import { deliveryIdOf } from '../../src/notifications/delivery/delivery-id.js';
+import {
+  type Delivery,
+  deliveries,
+  deliveryIdOf,
+  isInOrder,
+  isUnfinished,
+} from '../../src/notifications/delivery/delivery.js';
 import { keyOfDelivery } from '../../src/notifications/delivery/fresh-delivery.js';
 import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import { queues } from '../../src/notifications/queue/queue-record.js';

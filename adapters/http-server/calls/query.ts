@@ -56,18 +56,7 @@ export function asksForPlain(request: HttpRequest): boolean {
   return headerValue(request, 'accept')?.includes(plainType) === true;
 }
 
-type Pair = readonly [name: string | undefined, value: string | undefined];
-
-/** Decoded names and values; undefined if undecodable. */
-function* pairsOf(raw: string, lenient: boolean): Iterable<Pair> {
-  for (const pair of raw.split('&')) {
-    if (pair === '' || (lenient && pair.includes(';'))) continue;
-    const equals = pair.indexOf('=');
-    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
-    if (!lenient || value !== undefined) yield [name, value];
-  }
-}
+export type Pair = readonly [name: string | undefined, value: string | undefined];
 
 /** All values of a name. */
 function valuesOf(pairs: Iterable<Pair>, wanted: string): readonly (string | undefined)[] {
@@ -89,12 +78,23 @@ function valuesFrom(pairs: Iterable<Pair>): Map<string, string | undefined> {
   return values;
 }
 
-function decodeFormText(text: string): string | undefined {
+export function decodeFormText(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;
   try {
     return decodeURIComponent(spaced);
   } catch {
     return undefined;
+  }
+}
+
+/** Decoded names and values; undefined if undecodable. */
+function* pairsOf(raw: string, lenient: boolean): Iterable<Pair> {
+  for (const pair of raw.split('&')) {
+    if (pair === '' || (lenient && pair.includes(';'))) continue;
+    const equals = pair.indexOf('=');
+    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
+    if (!lenient || value !== undefined) yield [name, value];
   }
 }

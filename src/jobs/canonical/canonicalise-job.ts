@@ -9,8 +9,7 @@ import type { Task } from '../document/task.js';
 import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
 import type { TaskTemplate, TaskVault } from '../document/task-parts.js';
 import { canonicaliseSubmitted } from './canonicalise-submitted.js';
-import { defaultPriority } from './default-policies.js';
-import { nullIfEmpty } from './overlay.js';
+import { defaultPriority, nullIfEmpty } from './default-policies.js';
 
 /** The audience of every task's default identity. */
 const defaultIdentityAudience = 'nomadproject.io';

@@ -12,8 +12,7 @@ import type { checkRestartBlock } from '../document/policies.js';
 import type { serviceCheckBlock } from '../document/service.js';
 import type { SubmittedService } from '../document/submitted-job.js';
 import { canonicaliseLogs, canonicaliseResources, canonicaliseVolumeMount } from './canonicalise-task-parts.js';
-import { defaultKillTimeout } from './default-policies.js';
-import { mapList, nullIfEmpty } from './overlay.js';
+import { defaultKillTimeout, mapList, nullIfEmpty } from './default-policies.js';
 
 type CheckRestart = Submitted<typeof checkRestartBlock>;
 type Check = Submitted<typeof serviceCheckBlock>;

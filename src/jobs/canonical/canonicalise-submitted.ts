@@ -23,9 +23,12 @@ import {
   defaultReschedule,
   defaultRestart,
   defaultUpdate,
+  filled,
   hasDefaultReschedule,
+  mapList,
+  nullIfEmpty,
+  overlaid,
 } from './default-policies.js';
-import { filled, mapList, nullIfEmpty, overlaid } from './overlay.js';
 
 type Update = Submitted<typeof updateBlock>;
 type Restart = Submitted<typeof restartBlock>;

@@ -11,8 +11,7 @@ import type {
   vaultBlock,
   volumeMountBlock,
 } from '../document/task-parts.js';
-import { defaultLogs, defaultWeight } from './default-policies.js';
-import { filled, mapList, nullIfEmpty } from './overlay.js';
+import { defaultLogs, defaultWeight, filled, mapList, nullIfEmpty } from './default-policies.js';
 
 type Resources = Submitted<typeof resourcesBlock>;
 type Artifact = Submitted<typeof artifactBlock>;

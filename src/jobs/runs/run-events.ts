@@ -1,7 +1,33 @@
 import { globMatches } from '../../shared/glob.js';
+import type { Instant } from '../../shared/instant.js';
+import { table } from '../../shared/table.js';
 import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
 import type { AllocationOfRun, RunOutcome } from './run-outcome.js';
+
+/**
+ * The run of a job that reports to a workspace: a dispatched or periodic instance, or the latest version of another job.
+ * Its stage is part of the record, so that each of its events is published at most once. The record is removed when the job is
+ * stopped or a newer version replaces it: nothing that old allocations do is reported after that.
+ */
+export interface JobRun {
+  readonly namespace: string;
+  readonly jobId: string;
+  /** Distinguishes registrations of a job before and after a purge. */
+  readonly jobCreateIndex: number;
+  readonly version: number;
+  readonly runId: string;
+  readonly workspaceId: string;
+  readonly message: string;
+  readonly createdAt: Instant;
+  /** The name of the person who registered or dispatched it; null for a launch by the clock. */
+  readonly createdBy: string | null;
+  readonly stage: RunStage;
+  /** The trace context of the request that began it, as a `traceparent`; its notifications pass it on. */
+  readonly traceparent?: string;
+}
+
+export const jobRuns = table<JobRun>('job_runs', (run) => [run.namespace, run.jobId]);
 
 /*
  * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { WriteStamp } from '../../shared/instant.js';
-import { indexConflict } from '../changes/decide-registration.js';
-import { nextVersion } from '../changes/versions.js';
+import { indexConflict, nextVersion } from '../changes/decide-registration.js';
 import type { Job } from '../document/job.js';
 import type { TaskGroup } from '../document/task-group.js';
 import {
@@ -11,7 +10,7 @@ import {
   type ScalingRefused,
   type TotalCountTooLarge,
 } from '../errors.js';
-import { validateVolume } from '../validation/validate-volume.js';
+import { validateVolume } from '../validation/validate-task-parts.js';
 
 /** The new count of a group, or the reason for not scaling it. */
 export interface ScaleRequest {

@@ -1,5 +1,5 @@
 import type { BodySchema, DecodedAttribute, DecodedBlock, DecodedBody, Report } from '../../hcl/decode/schema.js';
-import { emptyBlock } from '../document/compiled-block.js';
+import { emptyBlock } from '../document/decode-job.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
 import { jobSpecification } from './job-blocks.js';
 import { type Child, type Draft, type SpecificationBlock, schemaOf } from './specification-table.js';

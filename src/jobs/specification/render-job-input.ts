@@ -1,6 +1,6 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
-import { emptyBlock } from '../document/compiled-block.js';
+import { emptyBlock } from '../document/decode-job.js';
 import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
 import { jobBlock, versionTagBlock } from '../document/job.js';
 import type { SubmittedJob } from '../document/submitted-job.js';

@@ -2,8 +2,6 @@ import { quoted } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { type Report, within } from './problems.js';
-import { validateGroupServices } from './services/validate-services.js';
-import { validateLifecycles } from './validate-lifecycles.js';
 import { validateNetworks } from './validate-network.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import {
@@ -14,9 +12,10 @@ import {
   validateRestart,
   validateUpdate,
 } from './validate-policies.js';
+import { validateGroupServices } from './validate-services.js';
 import { validateGroupStart } from './validate-start.js';
-import { hasNoDisk, validateTask } from './validate-task.js';
-import { validateVolume } from './validate-volume.js';
+import { hasNoDisk, validateLifecycles, validateTask } from './validate-task.js';
+import { validateVolume } from './validate-task-parts.js';
 
 export function validateGroup(group: TaskGroup, job: Job, report: Report): void {
   const jobType = job.Type;

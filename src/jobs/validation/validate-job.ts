@@ -12,11 +12,11 @@ import {
   reportIf,
   textsByPart,
 } from './problems.js';
-import { validateMesh } from './services/validate-mesh.js';
 import { validateGroup } from './validate-group.js';
 import { type InstallationContext, validateInstallation, validateSupported } from './validate-installation.js';
 import { validateJobId, validateName } from './validate-names.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
+import { validateMesh } from './validate-services.js';
 import { validateJobStart } from './validate-start.js';
 import { validateWork } from './validate-work.js';
 

@@ -1,8 +1,7 @@
 import type { Key } from '../../shared/table.js';
 import { type NotifiedConfiguration, orderKeyOf, type StoredEvent } from '../events/event.js';
 import { renderBody } from '../payloads/render-payload.js';
-import { type Delivery, deliveryKey, dueSinceAcceptance } from './delivery.js';
-import { deliveryIdOf } from './delivery-id.js';
+import { type Delivery, deliveryIdOf, deliveryKey, dueSinceAcceptance } from './delivery.js';
 
 /** The initial delivery of an event to the configuration at a position of its list. */
 export function freshDelivery(event: StoredEvent, position: number, ordered: boolean): Delivery {

@@ -6,8 +6,7 @@ import {
   type BreakerRules,
   breakerAllows,
 } from '../../queue/circuit-breaker.js';
-import type { Milliseconds } from '../../shared/duration.js';
-import { minute } from '../../shared/duration.js';
+import { type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Failure, type FailureClass, isOfDestination } from '../delivery/classify-failure.js';
 import type { AttemptReport } from '../delivery/conclude-attempt.js';

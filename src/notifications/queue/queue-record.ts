@@ -1,5 +1,4 @@
-import type { Breaker } from '../../queue/circuit-breaker.js';
-import { closedBreaker } from '../../queue/circuit-breaker.js';
+import { type Breaker, closedBreaker } from '../../queue/circuit-breaker.js';
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import type { FailureClass } from '../delivery/classify-failure.js';

@@ -2,7 +2,7 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { HostRows } from '../../functions/define-function.js';
 import type { Storage, StorageError, WriteView, Written } from '../../ports/storage.js';
 import type { Key, Table } from '../../shared/table.js';
-import { ViewOver } from '../../storage/view-over.js';
+import { ViewOver } from '../../storage/views.js';
 import type { EngineContext } from './engine-context.js';
 
 /** The operation was not stored, because its transaction was refused for another reason: the `cause`. */

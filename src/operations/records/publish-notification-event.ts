@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
-import { deliveryIdOf, eventIdOf } from '../../notifications/delivery/delivery-id.js';
+import { deliveryIdOf, eventIdOf } from '../../notifications/delivery/delivery.js';
 import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
 import type { Conflict } from '../../notifications/errors.js';
 import {

@@ -1,6 +1,6 @@
 import type { ReadView, Row, WriteView } from '../../ports/storage.js';
 import type { Key, Table, TableName } from '../../shared/table.js';
-import { ViewOver } from '../../storage/view-over.js';
+import { ViewOver } from '../../storage/views.js';
 
 type AnyTable = Table<unknown>;
 

@@ -12,7 +12,7 @@ import {
   requestFrom,
   upgradeListener,
 } from '../../../adapters/http-server/index.js';
-import type { CallAccess } from '../../../src/access/call-access.js';
+import type { CallAccess } from '../../../src/access/allows.js';
 import { namespaceCapabilities } from '../../../src/access/capability.js';
 import { areas } from '../../../src/access/policy/policy.js';
 import { tokens } from '../../../src/access/tokens.js';

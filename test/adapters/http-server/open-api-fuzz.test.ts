@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { locator } from '../../../adapters/http-server/calls/locate.js';
+import { locator } from '../../../adapters/http-server/calls/read-inputs.js';
 import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { headerNamesFor } from '../../../adapters/http-server/edge/header-names.js';

@@ -6,7 +6,7 @@ import {
   mostDeliveriesOfEvent,
   positionFromDeliveryId,
   sequenceFromId,
-} from '../../../src/notifications/delivery/delivery-id.js';
+} from '../../../src/notifications/delivery/delivery.js';
 
 const sequence = fc.maxSafeNat();
 const position = fc.nat(mostDeliveriesOfEvent - 1);

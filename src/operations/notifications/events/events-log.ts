@@ -6,8 +6,8 @@ import {
   type DeliveryOutcome,
   deliveryOutcomes,
   outcomeOf,
+  sequenceFromId,
 } from '../../../notifications/delivery/delivery.js';
-import { sequenceFromId } from '../../../notifications/delivery/delivery-id.js';
 import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import { events, type StoredEvent } from '../../../notifications/events/event.js';

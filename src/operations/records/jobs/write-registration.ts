@@ -1,11 +1,10 @@
-import type { Registration } from '../../../jobs/changes/decide-registration.js';
+import { prunedVersions, type Registration } from '../../../jobs/changes/decide-registration.js';
 import {
   type JobSubmission,
   jobSubmissions,
   prunedSubmissions,
   type SubmissionInput,
 } from '../../../jobs/changes/submissions.js';
-import { prunedVersions } from '../../../jobs/changes/versions.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { isLauncher, jobs, jobVersions } from '../../../jobs/job-record.js';
 import { allocations } from '../../../scheduler/allocation.js';
