@@ -1,6 +1,6 @@
 /*
  * The package's public interface. `etc/` holds a report of all exports. No operation is exported: callers use `engine.as` and hosts `engine.host`,
- * which load the operations. Parts of jobs, records of the scheduler, ports and the configuration language have entries of their own.
+ * which load the operations. Parts of jobs, records of the scheduler, ports and the configuration language have separate entries.
  */
 
 // ---- The engine, its settings and events, and the clients ----

@@ -39,10 +39,10 @@ function processorTimes(programs: readonly string[], runs: number): readonly num
   return times;
 }
 
-it('the main entry loads at most 330 KB of ASCII in 5 files, and no operation or loop', () => {
+it('the main entry loads at most 340 KB of ASCII in 5 files, and no operation or loop', () => {
   const loaded = loadedWith('index.js');
   console.log(`the main entry loads ${kilobytesOf(loaded).toFixed(0)} KB in ${loaded.size} files`);
-  expect([kilobytesOf(loaded) < 330, loaded.size <= 5]).toEqual([true, true]);
+  expect([kilobytesOf(loaded) < 340, loaded.size <= 5]).toEqual([true, true]);
   expect([...loaded].filter((file) => !/^[\0-\x7f]*$/.test(readFileSync(join('dist', file), 'utf8')))).toEqual([]);
   const modules = [...loaded].flatMap((file) => contents[file] ?? []);
   const later = /^src\/(all-operations|operations\/commit)\.ts$|^src\/operations\/.*-loop\.ts$|^src\/json-schema\//;

@@ -56,7 +56,7 @@ export function asksForPlain(request: HttpRequest): boolean {
   return headerValue(request, 'accept')?.includes(plainType) === true;
 }
 
-export type Pair = readonly [name: string | undefined, value: string | undefined];
+type Pair = readonly [name: string | undefined, value: string | undefined];
 
 /** All values of a name. */
 function valuesOf(pairs: Iterable<Pair>, wanted: string): readonly (string | undefined)[] {
@@ -78,7 +78,7 @@ function valuesFrom(pairs: Iterable<Pair>): Map<string, string | undefined> {
   return values;
 }
 
-export function decodeFormText(text: string): string | undefined {
+function decodeFormText(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
   if (!spaced.includes('%')) return spaced;
   try {

@@ -1,33 +1,7 @@
 import { globMatches } from '../../shared/glob.js';
-import type { Instant } from '../../shared/instant.js';
-import { table } from '../../shared/table.js';
 import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
 import type { AllocationOfRun, RunOutcome } from './run-outcome.js';
-
-/**
- * The run of a job that reports to a workspace: a dispatched or periodic instance, or the latest version of another job.
- * Its stage is part of the record, so that each of its events is published at most once. The record is removed when the job is
- * stopped or a newer version replaces it: nothing that old allocations do is reported after that.
- */
-export interface JobRun {
-  readonly namespace: string;
-  readonly jobId: string;
-  /** Distinguishes registrations of a job before and after a purge. */
-  readonly jobCreateIndex: number;
-  readonly version: number;
-  readonly runId: string;
-  readonly workspaceId: string;
-  readonly message: string;
-  readonly createdAt: Instant;
-  /** The name of the person who registered or dispatched it; null for a launch by the clock. */
-  readonly createdBy: string | null;
-  readonly stage: RunStage;
-  /** The trace context of the request that began it, as a `traceparent`; its notifications pass it on. */
-  readonly traceparent?: string;
-}
-
-export const jobRuns = table<JobRun>('job_runs', (run) => [run.namespace, run.jobId]);
 
 /*
  * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or
@@ -87,15 +61,21 @@ interface RunProgress {
 }
 
 export const runCreated: RunEvent = { trigger: 'run:created', status: 'pending', message: 'Run Created' };
+
 const planning: RunEvent = { trigger: 'run:planning', status: 'planning', message: 'Run Planning' };
+
 const applying: RunEvent = { trigger: 'run:applying', status: 'applying', message: 'Run Applying' };
+
 const applied: RunEvent = { trigger: 'run:completed', status: 'applied', message: 'Run Applied' };
+
 const nothingToDo: RunEvent = {
   trigger: 'run:completed',
   status: 'planned_and_finished',
   message: 'Run Planned and Finished',
 };
+
 const errored: RunEvent = { trigger: 'run:errored', status: 'errored', message: 'Run Errored' };
+
 const canceled: RunEvent = {
   trigger: 'run:errored',
   status: 'canceled',

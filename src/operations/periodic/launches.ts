@@ -3,15 +3,13 @@ import { hostPrincipal, type Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type JobNotFound, jobNotFound } from '../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-record.js';
+import { decideForcedLaunch, decideLaunch, type ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import {
-  decideForcedLaunch,
-  decideLaunch,
-  type ForceRefused,
   launchedChild,
   launchedId,
   type PeriodicLaunch,
   periodicLaunches,
-} from '../../jobs/periodic/decide-launch.js';
+} from '../../jobs/periodic/periodic-launch.js';
 import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';

@@ -1,5 +1,6 @@
 import type { ReadView, WriteView } from '../../ports/storage.js';
-import { blockedRequirements, requirementNames } from '../../scheduler/blocked/blocked-requirement.js';
+import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
+import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
 import type { Reaction } from './reaction.js';

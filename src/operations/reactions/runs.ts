@@ -1,11 +1,10 @@
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
+import { type JobRun, jobRuns } from '../../jobs/runs/job-run.js';
 import {
   advanceRun,
   cameUp,
   hasOwnEnd,
-  type JobRun,
-  jobRuns,
   type RunEvent,
   type RunObservation,
   type RunStage,

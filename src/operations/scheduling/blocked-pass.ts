@@ -7,11 +7,8 @@ import {
   passOver,
   skipped,
 } from '../../scheduler/blocked/blocked-pass.js';
-import {
-  type BlockedRequirement,
-  blockedRequirements,
-  requirementNames,
-} from '../../scheduler/blocked/blocked-requirement.js';
+import { type BlockedRequirement, blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
+import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { readJobRow } from '../records/jobs/job-rows.js';

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/document/job.js';
-import {
-  decideForcedLaunch,
-  decideLaunch,
-  launchedChild,
-  type PeriodicLaunch,
-  scheduleLaunches,
-} from '../../../src/jobs/periodic/decide-launch.js';
+import { decideForcedLaunch, decideLaunch, scheduleLaunches } from '../../../src/jobs/periodic/decide-launch.js';
+import { launchedChild, type PeriodicLaunch } from '../../../src/jobs/periodic/periodic-launch.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import { jobFrom } from '../../support/jobs.js';
 

@@ -16,7 +16,7 @@ import {
 import { createEngine } from '../../../src/index.js';
 import type { QuotaRule } from '../../../src/jobs/admission/namespace-quota.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { periodicLaunches } from '../../../src/jobs/periodic/decide-launch.js';
+import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
 import { jobStubs } from '../../../src/jobs/status/job-stub.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { jobRuns } from '../../../src/jobs/runs/run-events.js';
+import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { deleteEvaluations } from '../../../src/operations/jobs/delete-evaluations.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';

@@ -3,7 +3,7 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import type { AllocationReport } from '../../../src/agent/link/node-work.js';
 import { taskEvent } from '../../../src/agent/task/task-event.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { jobRuns } from '../../../src/jobs/runs/run-events.js';
+import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { events } from '../../../src/notifications/events/event.js';
 import type { RunNotificationRule } from '../../../src/notifications/run-notification-rule.js';

@@ -4,7 +4,7 @@ import { createEngine, type Engine } from '../../../src/engine.js';
 import { hostPrincipal } from '../../../src/index.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { periodicLaunches } from '../../../src/jobs/periodic/decide-launch.js';
+import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';

@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import { jobRuns } from '../../../src/jobs/runs/run-events.js';
+import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { commit } from '../../../src/operations/commit.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import { periodicLaunches } from '../../../src/jobs/periodic/decide-launch.js';
+import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
 import type { BackgroundLoop } from '../../../src/operations/context/engine-context.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { periodicLaunchLoop } from '../../../src/operations/periodic/launches.js';

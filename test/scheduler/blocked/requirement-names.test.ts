@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { AllocationMetric } from '../../../src/scheduler/allocation-metric.js';
-import { requirementNames } from '../../../src/scheduler/blocked/blocked-requirement.js';
+import { requirementNames } from '../../../src/scheduler/blocked/requirement-names.js';
 import type { Evaluation } from '../../../src/scheduler/evaluation.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 
