@@ -1,10 +1,5 @@
 import { quoted } from '../../shared/values.js';
 
-/**
- * The problem of a value outside the field's choices, for example `mode must be fail or delay, not "x"`; undefined for a valid
- * value. `name` is the field's name in the job specification.
- */
-
 /** Receives one problem; the message includes its location. */
 export type Report = (problem: string) => void;
 
@@ -100,6 +95,10 @@ function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
+/**
+ * The problem of a value outside the field's choices, for example `mode must be fail or delay, not "x"`; undefined for a valid
+ * value. `name` is the field's name in the job specification.
+ */
 export function choiceProblem(
   name: string,
   field: { readonly values: readonly string[] },
