@@ -102,7 +102,7 @@ export interface StopOptions {
   readonly deadline?: number;
 }
 
-/** The scheduler and notifications of one process, created by `createEngine`. Every operation takes it as its context. */
+/** The scheduler and notifications of one process, created by `createEngine`. */
 export interface Engine extends EngineContext {
   /** Starts the background loops; idempotent. Operations work without the loops, but nothing is scheduled or delivered. */
   start(): void;

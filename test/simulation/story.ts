@@ -195,7 +195,7 @@ class Story {
   async #promote(): Promise<void> {
     for (const { ID, Status } of await this.#cluster.rows(deployments)) {
       if (Status === 'running')
-        await promoteDeployment(this.#cluster.engine, hostPrincipal, { deploymentId: ID, all: true });
+        await promoteDeployment(this.#cluster.engine, hostPrincipal, { deploymentId: ID });
     }
     this.#note('promote');
   }
@@ -224,7 +224,7 @@ class Story {
     for (let n = 0; n < 6; n += 1) await this.#cluster.addNode(`roomy-${n}`, { NodeResources: roomy });
     await clock.advance(4 * minute);
     for (const { ID, Status } of await this.#cluster.rows(deployments)) {
-      if (Status === 'running') await promoteDeployment(engine, hostPrincipal, { deploymentId: ID, all: true });
+      if (Status === 'running') await promoteDeployment(engine, hostPrincipal, { deploymentId: ID });
     }
     await clock.advance(6 * minute);
     this.#note('rest');

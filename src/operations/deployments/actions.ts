@@ -2,6 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { whenActive } from '../../scheduler/deployment/actions.js';
 import type { EngineContext } from '../context/engine-context.js';
+import type { CallManner } from '../operation.js';
 import {
   type ActOnDeploymentError,
   actOnDeployment,
@@ -21,8 +22,8 @@ export function failDeployment(
 }
 
 /** The input of `pauseDeployment`. */
-interface PauseDeploymentInput extends DeploymentReference {
-  /** Otherwise it is resumed, and the progress deadline restarts. */
+interface PauseDeploymentInput extends DeploymentReference, Pick<CallManner, 'fromWire'> {
+  /** False resumes it and restarts the progress deadline. True when absent, but for a document of the wire. */
   readonly pause?: boolean;
 }
 
@@ -33,15 +34,15 @@ export function pauseDeployment(
   input: PauseDeploymentInput,
 ): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'pause-deployment'] as const;
-  const type = input.pause === true ? 'pause' : 'resume';
+  const type = (input.pause ?? input.fromWire !== true) ? 'pause' : 'resume';
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type }));
 }
 
 /** The deployment and groups whose canaries are promoted. */
-interface PromoteDeploymentInput extends DeploymentReference {
-  /** Promotes all groups. */
+interface PromoteDeploymentInput extends DeploymentReference, Pick<CallManner, 'fromWire'> {
+  /** Promotes all groups. True when no groups are given, but for a document of the wire. */
   readonly all?: boolean;
-  /** The groups to promote unless all are; none when absent. Unknown groups are ignored. */
+  /** The groups to promote unless all are. Unknown groups are ignored. */
   readonly groups?: readonly string[];
 }
 
@@ -52,7 +53,7 @@ export function promoteDeployment(
   input: PromoteDeploymentInput,
 ): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'promote-deployment'] as const;
-  const { all = false, groups = [] } = input;
+  const { groups = [], all = input.fromWire !== true && input.groups === undefined } = input;
   return actOnDeployment(context, caller, { ...input, capabilities }, ({ TaskGroups }) =>
     all ? { type: 'promote' } : { type: 'promote', groups: groups.filter((group) => Object.hasOwn(TaskGroups, group)) },
   );

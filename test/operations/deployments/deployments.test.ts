@@ -178,14 +178,36 @@ describe('a deployment', () => {
       StatusDescription: expect.stringContaining('manual promotion'),
     });
     const promoted = (
-      await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID, all: true })
+      await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID })
     )._unsafeUnwrap();
     expect(promoted.evalId).not.toBe('');
     await world.clock.advance(2 * minute);
     expect(await running(world)).toEqual({ 1: 3 });
     expect((await latest(world)).Status).toBe('successful');
-    const again = await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID, all: true });
+    const again = await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID });
     expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'deployment_over' });
+  });
+
+  it('a client pauses it and promotes all of its groups unless it says otherwise; a document of the wire says both', async () => {
+    await using world = await cluster();
+    const { deployments } = world.engine.as(hostPrincipal);
+    await register(world, job(3, 'a'));
+    await world.clock.advance(minute);
+    await register(world, job(3, 'b', { Canary: 1 }));
+    await world.clock.advance(10 * minute);
+    const { ID: deploymentId } = await latest(world);
+    const promoted = async () => Object.values((await latest(world)).TaskGroups).map(({ Promoted }) => Promoted);
+
+    await pauseDeployment(world.engine, hostPrincipal, { deploymentId, fromWire: true });
+    expect((await latest(world)).Status).toBe('running');
+    (await deployments.pause(deploymentId))._unsafeUnwrap();
+    expect((await latest(world)).Status).toBe('paused');
+    (await deployments.pause(deploymentId, { pause: false }))._unsafeUnwrap();
+
+    await promoteDeployment(world.engine, hostPrincipal, { deploymentId, fromWire: true });
+    expect(await promoted()).toEqual([false]);
+    (await deployments.promote(deploymentId))._unsafeUnwrap();
+    expect(await promoted()).toEqual([true]);
   });
 
   it('a canary that has no health yet has the index of its placement', async () => {
