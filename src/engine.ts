@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { ResultAsync } from 'neverthrow';
-import type { Principal } from './access/principal.js';
-import { principalFault } from './access/principal-fault.js';
+import { type Principal, principalFault } from './access/principal.js';
 import { passwordsIn } from './agent/output/output-tail.js';
 import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';

@@ -96,10 +96,10 @@ export {
   type NamespaceRule,
   type NodeIdentity,
   type Principal,
+  principalFault,
   type Workload,
   type WorkspaceRight,
 } from './access/principal.js';
-export { principalFault } from './access/principal-fault.js';
 export type { StoredRole } from './access/role-record.js';
 export type { RoleLink, TokenDocument, TokenStub } from './access/token-document.js';
 export type { OneTimeToken } from './access/tokens.js';

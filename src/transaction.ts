@@ -1,6 +1,5 @@
 import { err, type ResultAsync } from 'neverthrow';
-import type { Principal } from './access/principal.js';
-import { principalFault } from './access/principal-fault.js';
+import { type Principal, principalFault } from './access/principal.js';
 import { api } from './api/index.js';
 import { type Client, clientOver, type Transport } from './client/client.js';
 import { aborted } from './client/client-error.js';

@@ -1,4 +1,4 @@
-import { suggestName } from '../../src/options/option-texts.js';
+import { suggestName } from '../../src/options/option-kinds.js';
 
 /** `; did you mean NAME?` if a known name is similar or differs only in case, else an empty string. */
 export function didYouMean(given: string, known: readonly string[]): string {

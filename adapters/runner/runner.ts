@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { NodeDescription } from '../../src/agent/link/node-work.js';
 import { checkOptions, type OptionKind, type OptionTable } from '../../src/options/check-options.js';
-import { recordId } from '../../src/options/node-kinds.js';
 import {
   amount,
   clock,
@@ -15,6 +14,7 @@ import {
   oneOf,
   optional,
   port,
+  recordId,
   text,
   textLike,
 } from '../../src/options/option-kinds.js';

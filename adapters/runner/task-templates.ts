@@ -1,15 +1,17 @@
-import { type EnvironmentFault, parseEnvironment } from '../../src/agent/template/environment-text.js';
 import {
+  type EnvironmentFault,
   type FaultyTemplate,
   type HeldOutputs,
   KnownVariables,
+  parseEnvironment,
   type ReadTemplate,
   type RenderedTemplate,
   renderTemplates,
   stableOutputs,
+  type TemplateChange,
   type TemplatesOutcome,
+  templateChange,
 } from '../../src/agent/template/render-templates.js';
-import { type TemplateChange, templateChange } from '../../src/agent/template/template-change.js';
 import type { ChangeScript, TaskTemplate } from '../../src/jobs/document/task-parts.js';
 import { mapProblem } from '../../src/jobs/validation/validate-start.js';
 import { parseTemplate, type TemplateInputs, type VariableRead } from '../../src/templates/index.js';

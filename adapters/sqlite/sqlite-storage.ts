@@ -1,7 +1,6 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Result } from 'neverthrow';
-import { err, ok, okAsync, ResultAsync } from 'neverthrow';
+import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { either, flag, milliseconds, oneOf, optional, port, text } from '../../src/options/option-kinds.js';
 import type { Storage, StorageError, StoreFigures } from '../../src/ports/storage.js';

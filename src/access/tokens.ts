@@ -1,4 +1,4 @@
-import { nodePoolName, recordId } from '../options/node-kinds.js';
+import { nodePoolName, recordId } from '../options/option-kinds.js';
 import { hour, type Milliseconds, minute } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';

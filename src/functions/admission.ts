@@ -1,4 +1,4 @@
-import { drawn, refilled, startsAt, type TokenBucket } from '../queue/token-bucket.js';
+import { drawn, refilled, startsAt, type TokenBucket } from '../queue/limits.js';
 import type { Instant } from '../shared/instant.js';
 import type { FunctionPolicy, LimitPolicy, RatePolicy } from './define-function.js';
 import { type FunctionPause, keysOf, type StoredRun } from './run.js';

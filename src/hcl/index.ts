@@ -22,7 +22,7 @@ export type {
 } from './decode/schema.js';
 export type { DiagnosticCode } from './diagnostics/codes.js';
 export type { Diagnostic, Severity } from './diagnostics/diagnostic.js';
-export { type RenderOptions, renderDiagnostic, renderDiagnostics } from './diagnostics/render.js';
+export { type RenderOptions, renderDiagnostic, renderDiagnostics } from './diagnostics/diagnostic.js';
 export { suggestName } from './diagnostics/suggest.js';
 export { type Budget, type BudgetLimits, createBudget, defaultBudgetLimits } from './evaluate/budget.js';
 export { type Evaluated, type ExpressionScope, evaluateExpression } from './evaluate/evaluate-expression.js';

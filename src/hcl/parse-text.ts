@@ -1,5 +1,4 @@
-import type { Result } from 'neverthrow';
-import { err, ok } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { type Diagnostic, diagnosticsFrom, type Problem } from './diagnostics/diagnostic.js';
 import { type BudgetLimits, defaultBudgetLimits } from './evaluate/budget.js';
 import { finish } from './steps.js';

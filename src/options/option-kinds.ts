@@ -1,6 +1,13 @@
 import { isRecord } from '../shared/values.js';
 import { faultIn, faultOf, type OptionKind, type OptionTable } from './check-options.js';
 
+/**
+ * String forms that options share with the configuration language. They are separate so that programs that only call a server do not
+ * load the language's parser and functions.
+ */
+export { parseDuration } from '../hcl/decode/duration.js';
+export { suggestName } from '../hcl/diagnostics/suggest.js';
+
 export const text: OptionKind = { takes: 'a string', fits: (value) => typeof value === 'string' };
 
 export const flag: OptionKind = { takes: 'true or false', fits: (value) => typeof value === 'boolean' };
@@ -125,3 +132,21 @@ export const logger: OptionKind = port(
 export const clock: OptionKind = port('a clock, such as systemClock()', 'now', 'monotonic', 'sleep', 'sleepUntil');
 
 export const ids: OptionKind = port('a source of IDs, such as randomIds()', 'next', 'fraction');
+
+/** Secrets of tokens; limited to what a header can carry. */
+export const tokenSecret = textLike(/^[\x21-\x7e]{1,256}$/, '1 to 256 visible ASCII characters without blanks');
+
+/** IDs of nodes and allocations. */
+export const recordId = textLike(
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  'a UUID of 36 characters in lower case',
+);
+
+/** Names of nodes and datacenters. */
+export const nodeName = textLike(/^[^\0]{1,255}$/, 'a string of 1 to 255 characters without NUL');
+
+/** Pools that a node can be in; `all` stands for every pool. */
+export const nodePoolName = textLike(
+  /^(?!all$)[a-zA-Z0-9_-]{1,128}$/,
+  '1 to 128 letters, digits, dashes and underscores, and not "all"',
+);

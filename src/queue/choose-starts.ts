@@ -1,6 +1,5 @@
 import type { Instant } from '../shared/instant.js';
-import { hasSlot, type SlotRules } from './slots.js';
-import { drawn, perSecond, refilled, startsAt, type TokenBucket } from './token-bucket.js';
+import { drawn, hasSlot, perSecond, refilled, type SlotRules, startsAt, type TokenBucket } from './limits.js';
 
 /** The limits that apply to the attempts of a lane. */
 export interface Route {

@@ -1,7 +1,7 @@
 import { type Instant, unixNanosFromInstant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import type { AllocationMetric } from './allocation-metric.js';
-import type { AllocationListStub } from './allocation-stub.js';
+import type { AllocationListStub } from './allocation-views.js';
 
 /** Status of an evaluation. `blocked` waits for room on nodes; `complete`, `failed` and `canceled` are final. */
 export type EvaluationStatus = 'blocked' | 'pending' | 'complete' | 'failed' | 'canceled';

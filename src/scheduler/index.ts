@@ -22,7 +22,7 @@ export type {
   TaskState,
 } from './allocation.js';
 export type { AllocationMetric, ExhaustedResources, NodeScore } from './allocation-metric.js';
-export type { AllocationListStub } from './allocation-stub.js';
+export type { AllocationListStub } from './allocation-views.js';
 export { type Cluster, clusterFrom } from './cluster/cluster.js';
 export type { Deployment, DeploymentState, DeploymentStatus } from './deployment/deployment.js';
 export type {
@@ -54,7 +54,7 @@ export type {
   NodeStatus,
 } from './node.js';
 export type { NodePool, NodePoolSchedulerConfiguration, ReadNodePool } from './node-pool.js';
-export type { DrainSpec } from './nodes/drain.js';
+export type { DrainSpec } from './nodes/decide-drain.js';
 export type { DynamicMeta, NodeMetadata } from './nodes/node-metadata.js';
 export type { SchedulingResult } from './plan/outcome.js';
 export type { DeploymentUpdate } from './reconcile/intents.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parsePolicy } from '../../src/access/policy/parse-policy.js';
-import { digestInList, parseChecksum } from '../../src/agent/artifact/checksum.js';
+import { digestInList, parseChecksum } from '../../src/agent/artifact/artifact-plan.js';
 import { nextLaunch } from '../../src/jobs/periodic/next-launch.js';
 import { periodicWarnings } from '../../src/jobs/periodic/validate-periodic.js';
 import { noDeliveryOptions, readDeliveryOptions } from '../../src/notifications/delivery/delivery-options.js';

@@ -13,7 +13,7 @@ import { eventFromAttributes } from '../../src/notifications/events/event-attrib
 import { notificationForRunStatus } from '../../src/notifications/events/run-status.js';
 import { signBody, standardSignature } from '../../src/notifications/signature.js';
 import { afterFailure, afterSuccess, breakerAllows, closedBreaker } from '../../src/queue/circuit-breaker.js';
-import { drawn, perSecond, refilled, startsAt, type TokenBucket } from '../../src/queue/token-bucket.js';
+import { drawn, perSecond, refilled, startsAt, type TokenBucket } from '../../src/queue/limits.js';
 
 test('signatures of the known answers', () => {
   expect(signBody('tökén', '{"message":"Größe ✓"}')).toBe(

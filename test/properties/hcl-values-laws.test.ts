@@ -10,13 +10,14 @@ import { fromPlain, toPlain } from '../../src/hcl/values/plain.js';
 import { valueText } from '../../src/hcl/values/render.js';
 import { compareCodePoints } from '../../src/hcl/values/unicode.js';
 import { canConvert, unifyTypes } from '../../src/hcl/values/unify.js';
-import type { HclType, HclValue } from '../../src/hcl/values/value.js';
 import {
   boolType,
   boolValue,
   depthOf,
   dynamicNull,
   dynamicType,
+  type HclType,
+  type HclValue,
   listOf,
   mapOf,
   numberType,

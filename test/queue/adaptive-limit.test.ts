@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterAnswer, afterOverload, initialLimit } from '../../src/queue/adaptive-limit.js';
+import { afterAnswer, afterOverload, initialLimit } from '../../src/queue/limits.js';
 
 describe('the limit of a destination', () => {
   const bounds = { initial: 4, maximum: 32 };

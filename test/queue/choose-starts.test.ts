@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseStarts, type Lane, type Route, type Traffic } from '../../src/queue/choose-starts.js';
-import { hasSlot } from '../../src/queue/slots.js';
+import { hasSlot } from '../../src/queue/limits.js';
 
 const slots = { all: 100, perOrigin: 6, own: 2 };
 const idle: Traffic = { inFlight: 0, perOrigin: new Map(), rate: () => undefined };

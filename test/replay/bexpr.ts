@@ -1,10 +1,9 @@
 import { type Filter, filterCompiler } from '../../src/filter/compile-filter.js';
 import type { StructType } from '../../src/filter/schema.js';
 import { allocationSchema } from '../../src/queries/filters/allocation-schema.js';
-import { deploymentSchema } from '../../src/queries/filters/deployment-schema.js';
-import { evaluationSchema } from '../../src/queries/filters/evaluation-schema.js';
 import { jobSchema } from '../../src/queries/filters/job-schema.js';
 import { nodeSchema } from '../../src/queries/filters/node-schema.js';
+import { deploymentSchema, evaluationSchema } from '../../src/queries/filters/record-schemas.js';
 import { firstDifference } from './difference.js';
 import type { Play, Vector } from './player.js';
 

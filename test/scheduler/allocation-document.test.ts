@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Allocation } from '../../src/scheduler/allocation.js';
-import { allocationDocument } from '../../src/scheduler/allocation-document.js';
+import { allocationDocument } from '../../src/scheduler/allocation-views.js';
 
 it('an allocation has the status of its network from its first report on, with the name servers of its group', () => {
   const DNS = { Servers: ['10.0.0.2'], Searches: null, Options: null };

@@ -194,8 +194,7 @@ class Story {
 
   async #promote(): Promise<void> {
     for (const { ID, Status } of await this.#cluster.rows(deployments)) {
-      if (Status === 'running')
-        await promoteDeployment(this.#cluster.engine, hostPrincipal, { deploymentId: ID });
+      if (Status === 'running') await promoteDeployment(this.#cluster.engine, hostPrincipal, { deploymentId: ID });
     }
     this.#note('promote');
   }

@@ -8,8 +8,13 @@ import {
 import { toldState } from '../../src/agent/allocation/client-status.js';
 import { transitionAllocation } from '../../src/agent/allocation/transition-allocation.js';
 import { newTaskLife, type TaskEffect, type TaskLifeEvent } from '../../src/agent/task/task-life.js';
-import { type TaskPlan, taskPlan } from '../../src/agent/task/task-plan.js';
-import { type DecisionInputs, freshTaskRecord, type TaskRecord } from '../../src/agent/task/task-record.js';
+import {
+  type DecisionInputs,
+  freshTaskRecord,
+  type TaskPlan,
+  type TaskRecord,
+  taskPlan,
+} from '../../src/agent/task/task-plan.js';
 import type { Job } from '../../src/jobs/document/job.js';
 
 /** A scripted driver: for each effect, events after a number of milliseconds. */

@@ -1,4 +1,4 @@
-import { tokenSecret } from '../../../src/options/access-kinds.js';
+import { tokenSecret } from '../../../src/options/option-kinds.js';
 import type { Logger } from '../../../src/ports/index.js';
 import { randomIds, systemClock } from '../../node/index.js';
 import { createRunner, httpAgentLink, type RunnerPorts, rawExecDriver } from '../../runner/index.js';

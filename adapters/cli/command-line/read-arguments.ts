@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { suggestName } from '../../../src/options/option-texts.js';
+import { suggestName } from '../../../src/options/option-kinds.js';
 import { Stopped } from '../stopped.js';
 import { type Command, choicesText, type OptionDefinitions } from './command.js';
 import { adviceForOption } from './nomad-commands.js';

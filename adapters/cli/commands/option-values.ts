@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../src/options/option-texts.js';
+import { parseDuration } from '../../../src/options/option-kinds.js';
 import { Stopped } from '../stopped.js';
 
 /** Accepted without effect for scripts written for Nomad's command line, which asks for confirmation. */

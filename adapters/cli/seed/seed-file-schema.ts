@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { capabilityFromName, policyLevels, policyOfRule, policyShorthands } from '../../../src/index.js';
-import { tokenSecret } from '../../../src/options/access-kinds.js';
+import { tokenSecret } from '../../../src/options/option-kinds.js';
 
 const identifier = z.string().min(1).max(255);
 const capability = z.string().transform((name, context) => {

@@ -1,4 +1,4 @@
-import { nodeName, nodePoolName, recordId } from '../../../src/options/node-kinds.js';
+import { nodeName, nodePoolName, recordId } from '../../../src/options/option-kinds.js';
 import type { HostOptions, RunnerOptions } from '../../runner/index.js';
 import { hostVolumesFrom } from '../host-volumes.js';
 import { durationKind, folderKind, listKind, numberKind, textKind, textOf } from './kind.js';

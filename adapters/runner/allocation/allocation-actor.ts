@@ -21,8 +21,7 @@ import {
 } from '../../../src/agent/link/node-command.js';
 import type { AllocationReport, FailureOutput } from '../../../src/agent/link/node-work.js';
 import { newTaskLife, type TaskLife } from '../../../src/agent/task/task-life.js';
-import { taskPlan } from '../../../src/agent/task/task-plan.js';
-import { freshTaskRecord, hasBegun, restoredTaskRecord } from '../../../src/agent/task/task-record.js';
+import { freshTaskRecord, hasBegun, restoredTaskRecord, taskPlan } from '../../../src/agent/task/task-plan.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import { stopOnClientAfter } from '../../../src/scheduler/reconcile/reconnect.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ArtifactPlan, artifactPlan } from '../../../src/agent/artifact/artifact-plan.js';
-import { type Digest, digestInList } from '../../../src/agent/artifact/checksum.js';
+import {
+  type ArtifactPlan,
+  artifactPlan,
+  type Digest,
+  digestInList,
+} from '../../../src/agent/artifact/artifact-plan.js';
 import type { TaskArtifact } from '../../../src/jobs/document/task-parts.js';
 import type { Download, DownloadRequest } from '../../../src/ports/download.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';

@@ -3,12 +3,13 @@ import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
-import { healthVerdict, isWell } from '../../../src/agent/checks/allocation-health.js';
 import {
   type CheckResult,
   type CheckState,
   checkStateAfter,
+  healthVerdict,
   initialCheckState,
+  isWell,
   restartIsDue,
   strikesAfter,
   uncheckedState,

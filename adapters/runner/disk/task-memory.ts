@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { TaskRecord } from '../../../src/agent/task/task-record.js';
+import type { TaskRecord } from '../../../src/agent/task/task-plan.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import type { Instant } from '../../../src/shared/instant.js';
 import { makeFolder, removeFolder } from './folders.js';

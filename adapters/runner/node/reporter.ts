@@ -1,5 +1,5 @@
 import type { AllocationReport, FailureOutput } from '../../../src/agent/link/node-work.js';
-import { reportsOfOneMessage } from '../../../src/agent/link/report-size.js';
+import { reportsOfOneMessage } from '../../../src/agent/link/relay.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Background } from '../waiting.js';

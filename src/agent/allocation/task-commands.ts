@@ -1,7 +1,6 @@
 import { allTasksRestart, type TaskHappening } from '../task/task-event.js';
 import { isOver, type TaskLife } from '../task/task-life.js';
-import type { TaskPhase, TaskPlan } from '../task/task-plan.js';
-import { hasStarted } from '../task/task-record.js';
+import { hasStarted, type TaskPhase, type TaskPlan } from '../task/task-plan.js';
 
 /** One task of an allocation, with its plan and its current state. */
 export interface TaskStanding {

@@ -1,5 +1,5 @@
 import type { TaskEnd, TaskLife, TaskLifeEvent } from '../task/task-life.js';
-import type { DecisionInputs } from '../task/task-record.js';
+import type { DecisionInputs } from '../task/task-plan.js';
 import { transitionTask } from '../task/transition-task.js';
 import {
   type AllocationEffect,

@@ -1,6 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { nodeName, nodePoolName, recordId } from '../../options/node-kinds.js';
-import { textLike } from '../../options/option-kinds.js';
+import { nodeName, nodePoolName, recordId, textLike } from '../../options/option-kinds.js';
 import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { tailLength } from '../output/output-tail.js';

@@ -1,7 +1,7 @@
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { TaskExit } from './decide-restart.js';
 import type { TaskHappening } from './task-event.js';
-import type { TaskRecord } from './task-record.js';
+import type { TaskRecord } from './task-plan.js';
 
 /*
  * The life of one task on its node.

@@ -1,8 +1,7 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import type { TaskHappening } from './task-event.js';
 import type { EndingStage, TaskEffect, TaskLife, TaskStep } from './task-life.js';
-import type { TaskPlan } from './task-plan.js';
-import type { DecisionInputs, TaskRecord } from './task-record.js';
+import type { DecisionInputs, TaskPlan, TaskRecord } from './task-plan.js';
 import { transitionTaskState } from './transition-task-state.js';
 
 export interface TaskTransition {

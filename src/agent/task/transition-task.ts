@@ -1,10 +1,19 @@
-import { afterExit, afterFault, prepare, recover, start } from './begin-attempt.js';
+import {
+  afterExit,
+  afterFault,
+  beginEnd,
+  endProcess,
+  endSooner,
+  finishEnd,
+  nextStage,
+  prepare,
+  recover,
+  start,
+} from './attempts.js';
 import type { TaskExit } from './decide-restart.js';
-import { beginEnd, endProcess, endSooner, finishEnd, nextStage } from './end-attempt.js';
 import { allTasksRestart, type TaskHappening } from './task-event.js';
 import { mayHaveProcess, type TaskLife, type TaskLifeEvent } from './task-life.js';
-import type { TaskPlan } from './task-plan.js';
-import type { DecisionInputs } from './task-record.js';
+import type { DecisionInputs, TaskPlan } from './task-plan.js';
 import { hasProcess, isEnding, type TaskTransition, TaskTransitionBuilder } from './task-transition-builder.js';
 
 /** Applies one event to a task. Events that do not apply to the current step change nothing. */

@@ -2,7 +2,7 @@ import type { HostUsage } from '../../agent/link/node-command.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { ChangedNode } from '../../operations/nodes/drain-and-eligibility.js';
 import type { EvaluatedNode } from '../../operations/nodes/evaluate-node.js';
-import type { AllocationDocument } from '../../scheduler/allocation-document.js';
+import type { AllocationDocument } from '../../scheduler/allocation-views.js';
 import type { NodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { inArea } from '../access.js';
 import { type AnswerForm, computed, listSchema, nothing, type StoredRow, shown, written } from '../answers.js';

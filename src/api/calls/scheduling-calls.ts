@@ -3,8 +3,7 @@ import type { DeletedEvaluations } from '../../operations/jobs/delete-evaluation
 import type { EvaluationCount, EvaluationRow } from '../../operations/jobs/reading/read-evaluations.js';
 
 import type { Allocation } from '../../scheduler/allocation.js';
-import type { AllocationDocument } from '../../scheduler/allocation-document.js';
-import type { AllocationListStub } from '../../scheduler/allocation-stub.js';
+import type { AllocationDocument, AllocationListStub } from '../../scheduler/allocation-views.js';
 import type { Deployment } from '../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import type { Node } from '../../scheduler/node.js';

@@ -1,7 +1,7 @@
 import { suggestName } from '../diagnostics/suggest.js';
 import { paidFor } from '../evaluate/context.js';
 import { interruption, type Steps } from '../steps.js';
-import { leadingSpan } from '../syntax/spans.js';
+import { leadingSpan } from '../syntax/source.js';
 import type { Label, Span } from '../syntax/tree.js';
 import { sizeOf } from '../values/value.js';
 import {
@@ -12,8 +12,17 @@ import {
   contentItems,
   labelCounts,
 } from './content.js';
-import { decodeValue, toData } from './decode-value.js';
-import { type Decoding, decodingProblem, ITEM, openingOf, rangeOf, readerOf, ruleFor } from './decoding.js';
+import {
+  type Decoding,
+  decodeValue,
+  decodingProblem,
+  ITEM,
+  openingOf,
+  rangeOf,
+  readerOf,
+  ruleFor,
+  toData,
+} from './decode-value.js';
 import { expandDynamic } from './dynamic.js';
 import { attributeFromBlock, blocksFromAttribute } from './legacy-forms.js';
 import type {

@@ -1,5 +1,4 @@
-import type { Result } from 'neverthrow';
-import { err, ok } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { type Diagnostic, diagnosticsFrom, type Problem } from '../diagnostics/diagnostic.js';
 import { type Budget, createBudget } from '../evaluate/budget.js';
 import { type EvaluationContext, withNames } from '../evaluate/context.js';
@@ -11,7 +10,7 @@ import { parseLiteralBody } from '../syntax/literal-mode.js';
 import type { SourceText } from '../syntax/source.js';
 import { type Content, type ContentBlock, contentItems, labelCounts } from './content.js';
 import { decodeBody } from './decode-body.js';
-import { type Decoding, readerOf, withEvaluation } from './decoding.js';
+import { type Decoding, readerOf, withEvaluation } from './decode-value.js';
 import { evaluateLocals } from './locals.js';
 import type { BodySchema, DecodedBody, Report } from './schema.js';
 import { readDeclarations } from './variable-declarations.js';

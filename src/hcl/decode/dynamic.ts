@@ -1,12 +1,12 @@
 import { suggestName } from '../diagnostics/suggest.js';
+import { pairsOf } from '../evaluate/collections.js';
 import { paidFor, withNames } from '../evaluate/context.js';
-import { pairsOf } from '../evaluate/for-each.js';
 import type { Expression, Label, Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
 import { type HclValue, objectValue, stringType } from '../values/value.js';
 import { type ContentAttribute, type ContentBlock, contentItems } from './content.js';
-import { type Decoding, decodingProblem, openingOf, readerOf, ruleFor, withEvaluation } from './decoding.js';
+import { type Decoding, decodingProblem, openingOf, readerOf, ruleFor, withEvaluation } from './decode-value.js';
 import type { BlockSchema, BodySchema } from './schema.js';
 
 /** Units of work for one element, in addition to its labels and its block. */

@@ -1,6 +1,6 @@
 import type { Expression } from '../syntax/tree.js';
 import type { ContentAttribute, ContentBlock } from './content.js';
-import { ruleFor } from './decoding.js';
+import { ruleFor } from './decode-value.js';
 import type { BodySchema } from './schema.js';
 
 /**

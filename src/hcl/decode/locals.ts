@@ -5,7 +5,7 @@ import type { Steps } from '../steps.js';
 import type { Reference } from '../syntax/tree.js';
 import { type HclValue, objectValue } from '../values/value.js';
 import { type ContentAttribute, type ContentBlock, contentItems } from './content.js';
-import { type Decoding, decodingProblem, nextItem, readerOf } from './decoding.js';
+import { type Decoding, decodingProblem, nextItem, readerOf } from './decode-value.js';
 
 interface Local {
   readonly item: ContentAttribute;

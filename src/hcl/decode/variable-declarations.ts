@@ -10,7 +10,7 @@ import { convert } from '../values/convert.js';
 import { type HclType, type HclValue, typeOf } from '../values/value.js';
 import { conversionWork } from '../values/work.js';
 import { type ContentAttribute, type ContentBlock, contentItems } from './content.js';
-import { type Decoding, decodingProblem, nextItem, openingOf, readerOf, withEvaluation } from './decoding.js';
+import { type Decoding, decodingProblem, nextItem, openingOf, readerOf, withEvaluation } from './decode-value.js';
 
 export interface VariableDeclaration {
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { Problem } from '../diagnostics/diagnostic.js';
 import { suggestName } from '../diagnostics/suggest.js';
-import { evaluateCondition } from '../evaluate/conditional.js';
+import { evaluateCondition } from '../evaluate/collections.js';
 import { paidFor, withNames } from '../evaluate/context.js';
 import type { Steps } from '../steps.js';
 import { parseBody, parseExpression } from '../syntax/parse.js';
@@ -11,7 +11,7 @@ import { convert } from '../values/convert.js';
 import { type HclType, type HclValue, objectValue, stringValue } from '../values/value.js';
 import { conversionWork } from '../values/work.js';
 import { type Content, contentItems } from './content.js';
-import { type Decoding, decodingProblem, nextItem, readerOf, withEvaluation } from './decoding.js';
+import { type Decoding, decodingProblem, nextItem, readerOf, withEvaluation } from './decode-value.js';
 import { constantsOnly, type VariableDeclaration } from './variable-declarations.js';
 
 interface GivenValue {

@@ -2,7 +2,7 @@ import type { DiagnosticCode } from '../diagnostics/codes.js';
 import { suggestName } from '../diagnostics/suggest.js';
 import type { EagerFunction, FunctionError, LazyFunction } from '../functions/function.js';
 import { absentFunctionHints } from '../functions/unavailable.js';
-import { callHead, leadingSpan } from '../syntax/spans.js';
+import { callHead, leadingSpan } from '../syntax/source.js';
 import type { Call, Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';

@@ -3,9 +3,8 @@ import { numberText } from '../values/number.js';
 import { typeText } from '../values/render.js';
 import { type HclValue, stringValue } from '../values/value.js';
 import { normalizationWork, textWork } from '../values/work.js';
-import { evaluateCondition } from './conditional.js';
+import { evaluateCondition, forEach } from './collections.js';
 import { type EvaluationContext, outOfBudget, paidFor, problem } from './context.js';
-import { forEach } from './for-each.js';
 
 /** A template's string. A template that consists of one `${ }` has the value inside it, of any type. */
 export function evaluateTemplate(context: EvaluationContext, template: Template): HclValue | undefined {

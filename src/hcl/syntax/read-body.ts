@@ -4,7 +4,7 @@ import { readEscape, sequenceKind } from './escapes.js';
 import { advance, continueAt } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
 import { heredocEnd, quotedEnd } from './read-template.js';
-import { startSpan } from './spans.js';
+import { startSpan } from './source.js';
 import type { Body, BodyItem, Label, Span } from './tree.js';
 
 /** Number of tokens between two interruption points. */

@@ -1,7 +1,7 @@
 import { normalizeText } from '../values/unicode.js';
 import { advance, type Lexer } from './lexer.js';
 import { at, type Parser, report, reportToken, tokenName } from './parser.js';
-import { leadingSpan, startSpan } from './spans.js';
+import { leadingSpan, startSpan } from './source.js';
 import type { Expression, ObjectItem, Span } from './tree.js';
 
 /** Reads `[ … ]`: a tuple, or a for-expression that creates one. */

@@ -3,7 +3,7 @@ import { advance, type TokenKind } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
 import { readObject, readTuple } from './read-collection.js';
 import { readSteps } from './read-steps.js';
-import { callHead, startSpan } from './spans.js';
+import { callHead, startSpan } from './source.js';
 import type { BinaryOperator, Expression, Span } from './tree.js';
 
 /** Reads one expression from the current token; afterwards the current token is the one after it. */

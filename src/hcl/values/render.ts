@@ -1,2 +1,2 @@
-export { jsonText as valueText } from './json-text.js';
+export { jsonText as valueText } from './plain.js';
 export { typeText } from './type-text.js';

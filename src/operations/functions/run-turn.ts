@@ -19,8 +19,8 @@ import {
   started,
 } from '../../functions/run.js';
 import type { ReadView, Row } from '../../ports/storage.js';
+import { storedRates } from '../../queue/limits.js';
 import { processes } from '../../queue/process.js';
-import { storedRates } from '../../queue/token-bucket.js';
 import { type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';

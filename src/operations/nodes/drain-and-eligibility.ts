@@ -2,7 +2,7 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
-import { cancelDrain, type DrainSpec, startDrain } from '../../scheduler/nodes/drain.js';
+import { cancelDrain, type DrainSpec, startDrain } from '../../scheduler/nodes/decide-drain.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import { decideEligibility, type NodeWrite } from '../../scheduler/nodes/node-events.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';

@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { Row, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
-import { type AllocationDocument, allocationDocument } from '../../scheduler/allocation-document.js';
+import { type AllocationDocument, allocationDocument } from '../../scheduler/allocation-views.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';

@@ -7,7 +7,7 @@ import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/ev
 import type { StateChange, Topic } from '../../events/state-change.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
-import { allocationDocument } from '../../scheduler/allocation-document.js';
+import { allocationDocument } from '../../scheduler/allocation-views.js';
 import type { Node } from '../../scheduler/node.js';
 import { type NodePool, nodePoolDocument } from '../../scheduler/node-pool.js';
 import type { Key, Table, TableName } from '../../shared/table.js';

@@ -10,7 +10,7 @@ import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/eval
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
 import { isOutOfReach } from '../../scheduler/node-silence.js';
-import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/reported-times.js';
+import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/node-owner.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';

@@ -2,7 +2,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { ReadView } from '../../ports/storage.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import { driversMissing, placementReason } from '../../scheduler/explain/placement-reason.js';
+import { driversMissing, placementReason } from '../../scheduler/explain/explain-placement.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';

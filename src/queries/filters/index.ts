@@ -1,17 +1,19 @@
 import { filterCompiler } from '../../filter/compile-filter.js';
-import { policySchema, roleSchema, tokenSchema } from './access-schemas.js';
 import { allocationSchema } from './allocation-schema.js';
-import {
-  namespaceSchema,
-  nodePoolSchema,
-  scalingPolicySchema,
-  serviceSchema,
-  variableSchema,
-} from './catalogue-schemas.js';
-import { deploymentSchema } from './deployment-schema.js';
-import { evaluationSchema } from './evaluation-schema.js';
 import { jobSchema } from './job-schema.js';
 import { nodeSchema } from './node-schema.js';
+import {
+  deploymentSchema,
+  evaluationSchema,
+  namespaceSchema,
+  nodePoolSchema,
+  policySchema,
+  roleSchema,
+  scalingPolicySchema,
+  serviceSchema,
+  tokenSchema,
+  variableSchema,
+} from './record-schemas.js';
 
 /** The filter of each list, applied to stored records as in Nomad, instead of to the list's entries. */
 export const compileFilter = {

@@ -11,7 +11,7 @@ import {
   time,
   unsigned,
 } from '../../filter/schema.js';
-import { network } from './resources-schema.js';
+import { network } from './allocation-schema.js';
 
 const deviceAttribute = struct({
   Float: nullable(float),

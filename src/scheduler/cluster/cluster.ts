@@ -1,8 +1,15 @@
 import type { AllocatedDevice } from '../allocated-resources.js';
 import type { Allocation } from '../allocation.js';
 import type { Node } from '../node.js';
-import { type AllocationUse, useOf } from './allocation-use.js';
-import { addCapacity, type Capacity, noCapacity, nodeCapacity, subtractCapacity } from './capacity.js';
+import {
+  type AllocationUse,
+  addCapacity,
+  type Capacity,
+  noCapacity,
+  nodeCapacity,
+  subtractCapacity,
+  useOf,
+} from './capacity.js';
 import { TakenPorts } from './host-ports.js';
 import { computedClassOf, feasibilityText, type NodeClass } from './node-class.js';
 

@@ -1,5 +1,5 @@
 import type { Node, NodeAddress } from '../node.js';
-import type { AllocationUse, HostPort } from './allocation-use.js';
+import type { AllocationUse, HostPort } from './capacity.js';
 
 /** The dynamic port range of a node that declares none. */
 export const dynamicPorts = { first: 20_000, last: 32_000 };

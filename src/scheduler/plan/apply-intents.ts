@@ -1,14 +1,12 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
 import type { Allocation } from '../allocation.js';
-import { useOf } from '../cluster/allocation-use.js';
-import { capacityOf, capacityUsedBy, sameCapacity } from '../cluster/capacity.js';
+import { capacityOf, capacityUsedBy, sameCapacity, useOf } from '../cluster/capacity.js';
 import type { JobProposal } from '../ranking/job-proposal.js';
 import type { Intents, ReplaceIntent, StopIntent } from '../reconcile/intents.js';
 import { changeInSteps, type Steps } from '../steps.js';
-import { becameUnknown, reconnected } from './allocation-changes.js';
 import type { JobNodes } from './job-nodes.js';
-import { jobMembers } from './new-allocation.js';
+import { becameUnknown, jobMembers, reconnected } from './new-allocation.js';
 import type { PlanDraft } from './plan-draft.js';
 
 interface IntentTarget {

@@ -10,7 +10,7 @@ import { NodeAssessor } from '../ranking/assess-node.js';
 import { GroupRanking } from '../ranking/group-ranking.js';
 import type { JobProposal } from '../ranking/job-proposal.js';
 import type { NodeCensus } from '../ranking/node-tally.js';
-import { SpreadScore } from '../ranking/spread-score.js';
+import { SpreadScore } from '../ranking/scores.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
 /**

@@ -1,16 +1,17 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { ReschedulePolicy } from '../../jobs/document/policies.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
-import { unixNanosFromInstant } from '../../shared/instant.js';
+import { type Instant, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
 import type { AllocatedResources } from '../allocated-resources.js';
-import { type Allocation, noTransition } from '../allocation.js';
+import { type Allocation, type AllocationStateChange, type ClientStatus, noTransition } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
 import type { Deployment } from '../deployment/deployment.js';
+import type { Evaluation } from '../evaluation.js';
 import type { Node } from '../node.js';
 import { isDeployed } from '../reconcile/group-deployment.js';
-import type { PlaceIntent } from '../reconcile/intents.js';
+import { descriptions, type PlaceIntent, type StopIntent } from '../reconcile/intents.js';
 import { trackerAfterReschedule } from '../reconcile/reschedule.js';
-import type { PlanWrite } from './allocation-changes.js';
+import type { SchedulingSnapshot } from '../snapshot.js';
 
 interface NewAllocation {
   readonly id: string;
@@ -132,4 +133,80 @@ function versionWith(
   const job = version < wanted.oldest ? undefined : versions.get(version);
   const group = job?.TaskGroups.find(({ Name }) => Name === wanted.group.Name);
   return job === undefined || group === undefined ? undefined : { job, group, deploymentId: wanted.deploymentId };
+}
+
+/** The time and the index of the write that a plan is part of. */
+export interface PlanWrite {
+  readonly now: Instant;
+  readonly index: number;
+  readonly evaluationId: string;
+  /** Index of the snapshot. */
+  readonly stopwatch?: (() => number) | undefined;
+}
+
+export function momentOf(
+  { index, stopwatch }: Pick<SchedulingSnapshot, 'index' | 'stopwatch'>,
+  { ID: evaluationId }: Pick<Evaluation, 'ID'>,
+  now: Instant,
+): PlanWrite {
+  return { now, index, evaluationId, stopwatch };
+}
+
+/** The allocation with the plan's change, and with the indexes and times that every scheduler change sets. */
+export function stamped(allocation: Allocation, { now, index }: PlanWrite): Allocation {
+  return { ...allocation, ModifyIndex: index, AllocModifyIndex: index, ModifyTime: unixNanosFromInstant(now) };
+}
+
+export function stopped(
+  allocation: Allocation,
+  { description, clientStatus, followupEvalId }: StopIntent,
+  write: PlanWrite,
+): Allocation {
+  return {
+    ...allocation,
+    DesiredStatus: 'stop',
+    DesiredDescription: description,
+    ...(clientStatus === undefined ? {} : withClientStatus(allocation, clientStatus, description, write)),
+    ...(followupEvalId === undefined ? {} : { FollowupEvalID: followupEvalId }),
+  };
+}
+
+/** Its node is disconnected. */
+export function becameUnknown(
+  allocation: Allocation,
+  followupEvalId: string | undefined,
+  write: PlanWrite,
+): Allocation {
+  return {
+    ...allocation,
+    ...withClientStatus(allocation, 'unknown', descriptions.unknown, write),
+    ...(followupEvalId === undefined ? {} : { FollowupEvalID: followupEvalId }),
+  };
+}
+
+/** Its node is back, and it continues. */
+export function reconnected(allocation: Allocation, write: PlanWrite): Allocation {
+  return { ...allocation, AllocStates: withState(allocation, allocation.ClientStatus, write) };
+}
+
+export function preempted(allocation: Allocation, byAllocationId: string): Allocation {
+  return {
+    ...allocation,
+    DesiredStatus: 'evict',
+    DesiredDescription: descriptions.preempted(byAllocationId),
+    PreemptedByAllocation: byAllocationId,
+  };
+}
+
+function withClientStatus(allocation: Allocation, status: ClientStatus, description: string, write: PlanWrite) {
+  return {
+    ClientStatus: status,
+    ClientDescription: description,
+    AllocStates: withState(allocation, status, write),
+  };
+}
+
+function withState(allocation: Allocation, status: ClientStatus, { now }: PlanWrite): readonly AllocationStateChange[] {
+  const change: AllocationStateChange = { Field: 0, Value: status, Time: isoFromInstant(now) };
+  return [...(allocation.AllocStates ?? []), change];
 }

@@ -1,6 +1,6 @@
 import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
 import type { Allocation } from '../allocation.js';
-import { allocationListStub } from '../allocation-stub.js';
+import { allocationListStub } from '../allocation-views.js';
 import { withAllocation } from '../deployment/count-allocations.js';
 import type { Deployment } from '../deployment/deployment.js';
 import { type DesiredUpdates, type Evaluation, type PlanAnnotations, timeOfChange } from '../evaluation.js';

@@ -6,7 +6,7 @@ import { type Allocation, isClientTerminal } from '../allocation.js';
 import type { AllocationMetric, ExhaustedResources } from '../allocation-metric.js';
 import { drawFrom } from '../assignment/assign-ports.js';
 import { offerOf } from '../assignment/node-offer.js';
-import { type AllocationUse, useOf } from '../cluster/allocation-use.js';
+import { type AllocationUse, useOf } from '../cluster/capacity.js';
 import { isReadyNode } from '../node.js';
 import type { Preemptor } from '../preemption/find-victims.js';
 import type { GroupRanking, RankedNode } from '../ranking/group-ranking.js';

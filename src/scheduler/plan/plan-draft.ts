@@ -1,7 +1,7 @@
 import type { Allocation } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
 import type { StopIntent } from '../reconcile/intents.js';
-import { type PlanWrite, preempted, stamped, stopped } from './allocation-changes.js';
+import { type PlanWrite, preempted, stamped, stopped } from './new-allocation.js';
 
 /** An allocation that was preempted for another one. */
 interface PreemptedAllocation {

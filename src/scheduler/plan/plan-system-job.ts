@@ -7,6 +7,7 @@ import type { Evaluation } from '../evaluation.js';
 import { isReadyNode } from '../node.js';
 import { configurationOfPool } from '../node-pool.js';
 import { JobProposal } from '../ranking/job-proposal.js';
+import { type UpdateKind, updateClassifier } from '../reconcile/canaries.js';
 import { isCanarying, isDeployed } from '../reconcile/group-deployment.js';
 import { descriptions, Intents } from '../reconcile/intents.js';
 import { allocationName } from '../reconcile/names.js';
@@ -19,11 +20,10 @@ import {
   systemDeploymentOf,
   systemPartOf,
 } from '../reconcile/system/system-deployment.js';
-import { type UpdateKind, updateClassifier } from '../reconcile/updates.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
-import { momentOf } from './allocation-changes.js';
 import { applyIntents, applyStop } from './apply-intents.js';
 import { JobNodes } from './job-nodes.js';
+import { momentOf } from './new-allocation.js';
 import { type OutcomeRequest, outcomeOf, type SchedulingResult } from './outcome.js';
 import { type NodePlacement, SystemPlacer } from './place-on-nodes.js';
 import { PlanDraft } from './plan-draft.js';

@@ -1,6 +1,5 @@
 import type { NodeScores } from './assess-node.js';
-import { finalScore, summed } from './final-score.js';
-import type { SpreadScore } from './spread-score.js';
+import { finalScore, type SpreadScore, summed } from './scores.js';
 
 /** A candidate node with the components of its final score. */
 interface Rival {

@@ -3,9 +3,8 @@ import { knownClassReason } from '../feasibility/verdicts.js';
 import { findVictims, type Preemption, type Preemptor } from '../preemption/find-victims.js';
 import { type Assessment, type NodeAssessor, preemptionScore, type RankingContext } from './assess-node.js';
 import { CandidateOrder } from './candidate-order.js';
-import { type ExtraScores, nodeScore } from './final-score.js';
 import { type NodeCensus, NodeTally } from './node-tally.js';
-import type { SpreadScore } from './spread-score.js';
+import { type ExtraScores, nodeScore, type SpreadScore } from './scores.js';
 
 /** The number of nodes whose scores a metric lists. */
 const shownNodes = 5;

@@ -1,6 +1,5 @@
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
-import { type AllocationUse, useOf } from '../cluster/allocation-use.js';
-import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
+import { type AllocationUse, addCapacity, type Capacity, subtractCapacity, useOf } from '../cluster/capacity.js';
 import {
   type Cluster,
   type ClusterNode,

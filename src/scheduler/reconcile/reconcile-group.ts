@@ -1,7 +1,7 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import type { Steps } from '../steps.js';
-import { placeCanaries, settleCanaries, wantsCanaries } from './canaries.js';
+import { placeCanaries, type SplitUpdates, settleCanaries, splitUpdates, wantsCanaries } from './canaries.js';
 import { classesInSteps } from './classify.js';
 import { lostLater, planLaterReschedules, planLostLater, planTimeouts } from './follow-ups.js';
 import {
@@ -20,7 +20,6 @@ import { lostAfter, settleReconnecting } from './reconnect.js';
 import { filterReschedules, type LaterReschedule, reschedulesInSteps } from './reschedule.js';
 import { type GroupSets, isOlder, type JobSituation, withoutFrom } from './situation.js';
 import { stopSurplus } from './stop-surplus.js';
-import { type SplitUpdates, splitUpdates } from './updates.js';
 
 /**
  * Compares the allocations of a service or batch group with the job, in the order of docs/interfaces/scheduling.md. Returns whether

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { artifactPlan } from '../../../src/agent/artifact/artifact-plan.js';
-import { digestInList, parseChecksum } from '../../../src/agent/artifact/checksum.js';
+import { artifactPlan, digestInList, parseChecksum } from '../../../src/agent/artifact/artifact-plan.js';
 import type { TaskArtifact } from '../../../src/jobs/document/task-parts.js';
 
 const artifact = (GetterSource: string, change: Partial<TaskArtifact> = {}): TaskArtifact => ({

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type HealthEvidence, healthVerdict } from '../../../src/agent/checks/allocation-health.js';
 import {
   type CheckState,
   checkStateAfter,
+  type HealthEvidence,
+  healthVerdict,
   initialCheckState,
   restartIsDue,
   strikesAfter,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readReports } from '../../../src/agent/link/node-shapes.js';
 import type { AllocationReport } from '../../../src/agent/link/node-work.js';
-import { reportsOfOneMessage } from '../../../src/agent/link/report-size.js';
+import { reportsOfOneMessage } from '../../../src/agent/link/relay.js';
 import { taskEvent } from '../../../src/agent/task/task-event.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 

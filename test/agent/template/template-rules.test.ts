@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseEnvironment } from '../../../src/agent/template/environment-text.js';
-import { KnownVariables, renderTemplates } from '../../../src/agent/template/render-templates.js';
-import { templateChange } from '../../../src/agent/template/template-change.js';
+import {
+  KnownVariables,
+  parseEnvironment,
+  renderTemplates,
+  templateChange,
+} from '../../../src/agent/template/render-templates.js';
 import { parseTemplate } from '../../../src/templates/index.js';
 
 describe('the environment of a template', () => {

@@ -3,11 +3,11 @@ import { convert } from '../../../src/hcl/values/convert.js';
 import { fromPlain, toPlain } from '../../../src/hcl/values/plain.js';
 import { typeText, valueText } from '../../../src/hcl/values/render.js';
 import { unifyTypes } from '../../../src/hcl/values/unify.js';
-import type { HclType } from '../../../src/hcl/values/value.js';
 import {
   boolType,
   dynamicNull,
   dynamicType,
+  type HclType,
   listOf,
   listValue,
   mapOf,

@@ -12,8 +12,8 @@ import {
   timeLeft,
 } from '../../../src/notifications/queue/lane.js';
 import { newQueue } from '../../../src/notifications/queue/queue-record.js';
-import { initialLimit } from '../../../src/queue/adaptive-limit.js';
 import { claimed, freed } from '../../../src/queue/hold.js';
+import { initialLimit } from '../../../src/queue/limits.js';
 import { delivery, report } from './delivery-samples.js';
 
 const rules = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cancelDrain, completeDrain, startDrain } from '../../../src/scheduler/nodes/drain.js';
+import { cancelDrain, completeDrain, startDrain } from '../../../src/scheduler/nodes/decide-drain.js';
 import { decideEligibility, withNodeEvent } from '../../../src/scheduler/nodes/node-events.js';
 import { hour } from '../../../src/shared/duration.js';
 import { nodeFrom } from '../../support/nodes.js';

@@ -1,4 +1,4 @@
-import type { AllocationUse } from '../../../src/scheduler/cluster/allocation-use.js';
+import type { AllocationUse } from '../../../src/scheduler/cluster/capacity.js';
 import { ClusterNode } from '../../../src/scheduler/cluster/cluster.js';
 import { requirementsOf } from '../../../src/scheduler/feasibility/requirements.js';
 import type { Node } from '../../../src/scheduler/node.js';

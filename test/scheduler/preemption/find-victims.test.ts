@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AllocationUse } from '../../../src/scheduler/cluster/allocation-use.js';
+import type { AllocationUse } from '../../../src/scheduler/cluster/capacity.js';
 import { type Asks, use, victimsOf } from './contests.js';
 
 type Use = Parameters<typeof use>[1];

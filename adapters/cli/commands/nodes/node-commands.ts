@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { parseDuration } from '../../../../src/options/option-texts.js';
+import { parseDuration } from '../../../../src/options/option-kinds.js';
 import type { NodeMetadata } from '../../../../src/scheduler/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import {

@@ -5,7 +5,7 @@ import type { JobStatusEntry } from '../../../jobs/status/job-status-entry.js';
 import type { JobListStub } from '../../../jobs/status/job-stub.js';
 import type { JobSummary } from '../../../jobs/status/job-summary.js';
 import type { TaggedVersion } from '../../../operations/jobs/job-versions.js';
-import type { AllocationListStub } from '../../../scheduler/allocation-stub.js';
+import type { AllocationListStub } from '../../../scheduler/allocation-views.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
 import { inNamespace, inNamespaceOf } from '../../access.js';

@@ -1,7 +1,6 @@
-import { jsonText } from '../../values/json-text.js';
+import { jsonText } from '../../values/plain.js';
 import type { Meter } from '../../values/unicode.js';
-import type { HclValue } from '../../values/value.js';
-import { entriesOf, itemsOf } from '../../values/value.js';
+import { entriesOf, type HclValue, itemsOf } from '../../values/value.js';
 
 /**
  * The value as one YAML document in block style: keys and strings in double quotes, strings of several lines as literal blocks

@@ -1,17 +1,17 @@
-import type { Result } from 'neverthrow';
-import { err, ok } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { cased, filled, formattedFloat, formattedInteger, signOf, type Verb } from '../../../shared/source-text.js';
 import type { Budget } from '../../evaluate/budget.js';
 import { type HclNumber, parts } from '../../values/big-float.js';
 import { convert } from '../../values/convert.js';
-import { meteredJsonText, quotedText, quotingWork } from '../../values/json-text.js';
 import { toBigInt } from '../../values/number.js';
 import { digitsOf, shortestDigits } from '../../values/number-text.js';
+import { meteredJsonText, quotedText, quotingWork } from '../../values/plain.js';
 import { clusterCount, clustersOf } from '../../values/unicode.js';
-import type { HclType, HclValue } from '../../values/value.js';
 import {
   boolType,
   dynamicType,
+  type HclType,
+  type HclValue,
   itemsOf,
   listValue,
   numberType,
@@ -21,8 +21,18 @@ import {
 } from '../../values/value.js';
 import { textWork } from '../../values/work.js';
 import { argumentAt, textAt } from '../arguments.js';
-import type { CallResult, EagerFunction, FunctionContext, FunctionError } from '../function.js';
-import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from '../function.js';
+import {
+  type CallResult,
+  defineFunction,
+  type EagerFunction,
+  type FunctionContext,
+  type FunctionError,
+  fail,
+  failArgument,
+  nullableParameter,
+  overBudget,
+  parameter,
+} from '../function.js';
 import { holdsInfinity } from '../numbers.js';
 
 const format = parameter('format', stringType);

@@ -2,7 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import { policies } from '../../../access/policy-record.js';
 import type { Principal, Workload } from '../../../access/principal.js';
 import { roles } from '../../../access/role-record.js';
-import { nobodysPrincipal, tokenPrincipal } from '../../../access/token-principal.js';
+import { nobodysPrincipal, tokenPrincipal } from '../../../access/token-document.js';
 import { isExpired, type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';

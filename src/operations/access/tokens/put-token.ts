@@ -1,7 +1,7 @@
 import { err, ok, type ResultAsync } from 'neverthrow';
 import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/principal.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
-import { tokenSecret } from '../../../options/access-kinds.js';
+import { tokenSecret } from '../../../options/option-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';

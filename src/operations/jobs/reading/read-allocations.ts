@@ -10,13 +10,15 @@ import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { isUuid } from '../../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
-import { type AllocationDocument, allocationDocument, derivedMembers } from '../../../scheduler/allocation-document.js';
 import {
+  type AllocationDocument,
   type AllocationListStub,
   type AllocationStubOptions,
+  allocationDocument,
   allocationListStub,
+  derivedMembers,
   outcomeMember,
-} from '../../../scheduler/allocation-stub.js';
+} from '../../../scheduler/allocation-views.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';

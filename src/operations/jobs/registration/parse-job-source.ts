@@ -1,7 +1,6 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import type { Diagnostic } from '../../../hcl/diagnostics/diagnostic.js';
-import { renderDiagnostics } from '../../../hcl/diagnostics/render.js';
+import { type Diagnostic, renderDiagnostics } from '../../../hcl/diagnostics/diagnostic.js';
 import type { Steps } from '../../../hcl/steps.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-record.js';

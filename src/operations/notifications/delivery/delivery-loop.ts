@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import { type Delivery, deliveries, queueName } from '../../../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
-import { hookHolds } from '../../../notifications/queue/hook-hold.js';
+import { hookHolds } from '../../../notifications/queue/lane.js';
 import { queues, sendsAtOnce } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { claimed } from '../../../queue/hold.js';

@@ -2,9 +2,8 @@ import type { AttemptReport, AttemptRules } from '../../../notifications/deliver
 import type { CancelReason, Delivery } from '../../../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import type { LaneRules } from '../../../notifications/queue/lane.js';
-import { type AdaptiveLimit, initialLimit } from '../../../queue/adaptive-limit.js';
 import type { Route } from '../../../queue/choose-starts.js';
-import { hasSlot, type SlotRules } from '../../../queue/slots.js';
+import { type AdaptiveLimit, hasSlot, initialLimit, type SlotRules } from '../../../queue/limits.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key } from '../../../shared/table.js';

@@ -10,16 +10,21 @@ import {
 import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
 import { type Outcome, outcomeOf } from '../../../notifications/delivery/merge-outcome.js';
 import { events, firstSequenceOf, type StoredEvent } from '../../../notifications/events/event.js';
-import { hookHolds } from '../../../notifications/queue/hook-hold.js';
-import { admits, blockedUntil, inOrderOfDue, type QueueTime, timeLeft } from '../../../notifications/queue/lane.js';
+import {
+  admits,
+  blockedUntil,
+  hookHolds,
+  inOrderOfDue,
+  type QueueTime,
+  timeLeft,
+} from '../../../notifications/queue/lane.js';
 import { hasOldDeliveries, type QueueRecord, queues, withRowsOnly } from '../../../notifications/queue/queue-record.js';
 import { users, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, WriteView } from '../../../ports/storage.js';
-import type { AdaptiveLimit } from '../../../queue/adaptive-limit.js';
 import { chooseStarts, type Lane } from '../../../queue/choose-starts.js';
 import { claimed, freed } from '../../../queue/hold.js';
+import { type AdaptiveLimit, storedRates } from '../../../queue/limits.js';
 import { processes } from '../../../queue/process.js';
-import { storedRates } from '../../../queue/token-bucket.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';

@@ -4,7 +4,7 @@ import { queueName } from '../../../notifications/delivery/delivery.js';
 import type { DeliveryOptions } from '../../../notifications/delivery/delivery-options.js';
 import { originOf } from '../../../notifications/delivery/redact.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
-import { hookHolds } from '../../../notifications/queue/hook-hold.js';
+import { hookHolds } from '../../../notifications/queue/lane.js';
 import type { Pace } from '../../../notifications/queue/wait-reason.js';
 import { digestOfUrl } from '../../../notifications/signature.js';
 import { type Workspace, workspaces } from '../../../notifications/workspace.js';

@@ -5,8 +5,7 @@ import { mergeOutcome, type Outcome, outcomeOf } from '../../../notifications/de
 import { type CustomEvent, firstSequenceOf } from '../../../notifications/events/event.js';
 import { matchConfigurations } from '../../../notifications/explain.js';
 import { type Alert, decideAlerts } from '../../../notifications/queue/decide-alerts.js';
-import { holdAfter, hookHolds } from '../../../notifications/queue/hook-hold.js';
-import { afterReport, nextLimit, timeLeft } from '../../../notifications/queue/lane.js';
+import { afterReport, holdAfter, hookHolds, nextLimit, timeLeft } from '../../../notifications/queue/lane.js';
 import { type QueueRecord, queues, withCancellation } from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import { isSameStart } from '../../../queue/hold.js';

@@ -3,7 +3,7 @@ import { jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
 import { capacitySignals } from '../../../scheduler/capacity-signal.js';
-import type { AllocationUse } from '../../../scheduler/cluster/allocation-use.js';
+import type { AllocationUse } from '../../../scheduler/cluster/capacity.js';
 import {
   type AllocationChange,
   addUse,

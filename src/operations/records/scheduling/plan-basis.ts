@@ -1,6 +1,6 @@
 import type { ReadView } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
-import { useOf } from '../../../scheduler/cluster/allocation-use.js';
+import { useOf } from '../../../scheduler/cluster/capacity.js';
 import type { Cluster } from '../../../scheduler/cluster/cluster.js';
 import { deployments } from '../../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
