@@ -447,7 +447,6 @@ export { listNodeWork } from './operations/scheduling/list-node-work.js';
 export { readTaskVariables } from './operations/scheduling/read-task-variables.js';
 export { heartbeatNode, leaveNode, registerNode } from './operations/scheduling/register-node.js';
 export { reportAllocations } from './operations/scheduling/report-allocations.js';
-export { exportStore } from './operations/store/export/export-store.js';
 export { probeStore } from './operations/store/store-health.js';
 export { checkStoredSecrets, resealStoredSecrets } from './operations/store/stored-secrets.js';
 export { transact } from './transaction.js';

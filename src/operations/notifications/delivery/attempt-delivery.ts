@@ -293,11 +293,11 @@ async function mailWaiting(
  * recipients have got the mail, it goes to all of them again.
  */
 function addressees<R extends { readonly userId: string }>(
-  { state, recipients: told = [] }: Delivery,
+  { state, recipients: results = [] }: Delivery,
   all: readonly R[],
 ): { readonly recipients: readonly R[]; readonly earlier: readonly RecipientResult[] } {
   const isAsked = state.type === 'manual';
-  const earlier = told.filter(({ outcome }) => outcome === 'accepted' || (outcome === 'refused' && !isAsked));
+  const earlier = results.filter(({ outcome }) => outcome === 'accepted' || (outcome === 'refused' && !isAsked));
   const done = new Set(earlier.map(({ userId }) => userId));
   const recipients = all.filter(({ userId }) => !done.has(userId));
   return isAsked && recipients.length === 0 ? { recipients: all, earlier: [] } : { recipients, earlier };
