@@ -202,7 +202,7 @@ export function written<T extends object>(
     toWire: (value) => {
       const wire: Record<string, unknown> = {};
       for (const [own, name] of entries) wire[name] = value[own as keyof T];
-      return JSON.stringify({ ...wire, ...constants });
+      return JSON.stringify(Object.assign(wire, constants));
     },
     indexOf: (value) => ('index' in value && typeof value.index === 'number' ? value.index : undefined),
   };

@@ -11,8 +11,8 @@ interface Chunk<V> {
   readonly values: V[];
 }
 
-/** Above this a chunk is cut in two. Shifting a few hundred references costs less than one more level of search. */
-const CHUNK_LIMIT = 512;
+/** Above this a chunk is cut in two. Shifting a hundred references costs less than one more level of search. */
+const CHUNK_LIMIT = 128;
 
 /** An empty sorted collection: a list of sorted chunks, found by binary search on their first keys. */
 export function sortedValues<V>(): SortedValues<V> {
@@ -26,6 +26,14 @@ export function sortedValues<V>(): SortedValues<V> {
 }
 
 function setValue<V>(chunks: Chunk<V>[], key: string, value: V): void {
+  // Appending is the common case (growing indexes, times) and must pay neither for a search nor for a splice.
+  const last = chunks.at(-1);
+  if (last !== undefined && key > (last.keys.at(-1) as string)) {
+    last.keys.push(key);
+    last.values.push(value);
+    if (last.keys.length > CHUNK_LIMIT) split(chunks, chunks.length - 1, last);
+    return;
+  }
   const at = chunkFor(chunks, key);
   const chunk = chunks[at];
   if (chunk === undefined) {
@@ -37,14 +45,8 @@ function setValue<V>(chunks: Chunk<V>[], key: string, value: V): void {
     chunk.values[position] = value;
     return;
   }
-  // Appending is the common case (growing indexes, times) and must not pay for a splice.
-  if (position === chunk.keys.length) {
-    chunk.keys.push(key);
-    chunk.values.push(value);
-  } else {
-    chunk.keys.splice(position, 0, key);
-    chunk.values.splice(position, 0, value);
-  }
+  chunk.keys.splice(position, 0, key);
+  chunk.values.splice(position, 0, value);
   if (chunk.keys.length > CHUNK_LIMIT) split(chunks, at, chunk);
 }
 

@@ -104,19 +104,22 @@ function spaceEnd(source: string, start: number): number {
   return at;
 }
 
-const words = madeOnce((): readonly (readonly [TokenKind, RegExp])[] => [
-  ['space', /[ \t\r\n]+/y],
-  ['string', /"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|`[^`]*`/y],
+const kinds: readonly (readonly [TokenKind, RegExp])[] = [
+  ['space', /[ \t\r\n]+/],
+  ['string', /"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|`[^`]*`/],
   [
     'number',
-    /[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oObB][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]*)?)/y,
+    /[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oObB][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]*)?)/,
   ],
-  ['field', /\.[\p{L}_][\p{L}\p{Nd}_]*/uy],
-  ['dot', /\./y],
-  ['variable', /\$(?:[\p{L}_][\p{L}\p{Nd}_]*)?/uy],
-  ['name', /[\p{L}_][\p{L}\p{Nd}_]*/uy],
-  ['mark', /:=|[()|,=]/y],
-]);
+  ['field', /\.[\p{L}_][\p{L}\p{Nd}_]*/u],
+  ['dot', /\./],
+  ['variable', /\$(?:[\p{L}_][\p{L}\p{Nd}_]*)?/u],
+  ['name', /[\p{L}_][\p{L}\p{Nd}_]*/u],
+  ['mark', /:=|[()|,=]/],
+];
+
+/** The first kind that matches at an offset; one group for each. */
+const word = madeOnce(() => new RegExp(kinds.map(([, { source }]) => `(${source})`).join('|'), 'uy'));
 
 interface Action extends Delimiters {
   /** The left delimiter. */
@@ -143,12 +146,12 @@ function actionTokens(source: string, action: Action, tokens: Token[]): Result<A
 }
 
 function wordAt(source: string, at: number): Token | undefined {
-  for (const [kind, pattern] of words()) {
-    pattern.lastIndex = at;
-    const [text] = pattern.exec(source) ?? [];
-    if (text !== undefined) return { kind, text, offset: at };
-  }
-  return undefined;
+  const pattern = word();
+  pattern.lastIndex = at;
+  const found = pattern.exec(source);
+  if (found === null) return undefined;
+  const [kind] = kinds[found.indexOf(found[0], 1) - 1] as (typeof kinds)[number];
+  return { kind, text: found[0], offset: at };
 }
 
 function unreadable(source: string, at: number): FaultAt {

@@ -142,10 +142,9 @@ function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTa
     Affinities: canonicaliseAffinities(group.Affinities),
     Spreads: canonicaliseSpreads(group.Spreads),
     Services: mapList(group.Services, (service) => canonicaliseService(service, `${job.Name}-${group.Name}`)),
-    Tasks: mapList(group.Tasks, (task) => ({
-      ...canonicaliseTask(task, RestartPolicy, `${job.Name}-${group.Name}`),
-      Resources: canonicaliseResources(task.Resources, areFunctions),
-    })),
+    Tasks: mapList(group.Tasks, (task) =>
+      canonicaliseTask(task, { RestartPolicy, areFunctions, name: `${job.Name}-${group.Name}` }),
+    ),
   };
 }
 
@@ -179,9 +178,19 @@ function canonicaliseMigrate(group: SubmittedTaskGroup, job: JobHead): Submitted
   return job.Type === 'service' ? { ...defaultMigrate } : null;
 }
 
-function canonicaliseTask(task: SubmittedTask, restartOfGroup: Restart, groupName: string): SubmittedTask {
+/** What the tasks of a group inherit from it. */
+interface GroupHead {
+  readonly RestartPolicy: Restart;
+  /** Whether all tasks are functions, which need no resources of their own. */
+  readonly areFunctions: boolean;
+  /** Of the job and the group, for names of services. */
+  readonly name: string;
+}
+
+function canonicaliseTask(task: SubmittedTask, group: GroupHead): SubmittedTask {
   return {
     ...task,
+    Resources: canonicaliseResources(task.Resources, group.areFunctions),
     KillTimeout: task.KillTimeout ?? defaultKillTimeout,
     LogConfig: canonicaliseLogs(task.LogConfig),
     Artifacts: mapList(task.Artifacts, canonicaliseArtifact),
@@ -191,8 +200,8 @@ function canonicaliseTask(task: SubmittedTask, restartOfGroup: Restart, groupNam
     Templates: mapList(task.Templates, canonicaliseTemplate),
     Affinities: canonicaliseAffinities(task.Affinities),
     VolumeMounts: mapList(task.VolumeMounts, canonicaliseVolumeMount),
-    RestartPolicy: { ...(overlaid(restartOfGroup, task.RestartPolicy) as Restart) },
-    Services: mapList(task.Services, (service) => canonicaliseService(service, `${groupName}-${task.Name}`)),
+    RestartPolicy: { ...(overlaid(group.RestartPolicy, task.RestartPolicy) as Restart) },
+    Services: mapList(task.Services, (service) => canonicaliseService(service, `${group.name}-${task.Name}`)),
     ...(task.CSIPluginConfig === undefined ? {} : { CSIPluginConfig: canonicaliseCsiPlugin(task.CSIPluginConfig) }),
   };
 }

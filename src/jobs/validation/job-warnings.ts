@@ -18,7 +18,7 @@ export interface WarningContext {
   /** The time from which launches of a periodic job are checked; absent: no check. */
   readonly now?: Instant;
   /** The needs that the most suitable node does not meet; absent: no warnings about needs. */
-  readonly unmetByNodes?: (needs: readonly TaskNeed[]) => readonly TaskNeed[];
+  readonly unmetByNodes?: (needsOf: () => readonly TaskNeed[]) => readonly TaskNeed[];
 }
 
 /** Warnings about a job for its author (job interface, warnings). */
@@ -68,8 +68,7 @@ function warnAboutNeeds(group: TaskGroup, unmet: NonNullable<WarningContext['unm
     warn('ephemeral_disk: migrate carries the data over on the same node only; on another node the disk is empty');
   }
   for (const task of group.Tasks) {
-    const needs = taskNeeds(task, group.Volumes);
-    const missing = needs.length === 0 ? needs : unmet(needs);
+    const missing = unmet(() => taskNeeds(task, group.Volumes));
     if (missing.length > 0) within(warn, 'task', task.Name)(`no node provides what it needs: ${missing.join(', ')}`);
   }
 }

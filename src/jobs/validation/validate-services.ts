@@ -246,6 +246,7 @@ function validateTogether(group: TaskGroup, report: Report): void {
     ...(group.Services ?? []).map((service) => ({ owner: service.TaskName, service })),
     ...group.Tasks.flatMap((task) => (task.Services ?? []).map((service) => ({ owner: task.Name, service }))),
   ];
+  if (owned.length < 2) return;
   for (const { owner, service } of owned) {
     const key = JSON.stringify([owner, service.Name, service.PortLabel]);
     if (seen.has(key)) repeated.add(service.Name);

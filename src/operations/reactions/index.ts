@@ -112,9 +112,14 @@ export class ChangeSet implements Changes {
   /** Runs the reactions to the changes since the last call, each of which sees the changes of those before it. */
   react(tx: Transaction): void {
     if (this.#recent.size === 0) return;
-    for (const { tables, react } of reactions) if (tables.some(({ name }) => this.#recent.has(name))) react(tx, this);
+    for (const { tables, react } of reactions) if (this.#changed(tables)) react(tx, this);
     this.#recent = new Map();
     this.#reacted += 1;
+  }
+
+  #changed(tables: readonly TableName[]): boolean {
+    for (const { name } of tables) if (this.#recent.has(name)) return true;
+    return false;
   }
 
   /** The last reaction: the events of the write. */

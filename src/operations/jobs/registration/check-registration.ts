@@ -171,12 +171,13 @@ export function faultsOrRefusal(
 
 /** All problems and warnings of a document, alone and against the stored state. Launches after `now` are checked. */
 export function problemsOfJob(view: ReadView, job: Job, settings: Settings, now: Instant): JobProblems {
-  return validateJob(job, { ...validationContext(view, job, settings), now });
+  return validateJob(job, validationContext(view, job, settings, now));
 }
 
-function validationContext(view: ReadView, job: Job, settings: Settings): ValidationContext {
+function validationContext(view: ReadView, job: Job, settings: Settings, now: Instant): ValidationContext {
   const namespace = readNamespace(view, job.Namespace);
   const context: ValidationContext = {
+    now,
     maximumCount: settings.jobs.maximumCount,
     hasNamespace: () => namespace !== undefined,
     unmetByNodes: unmetByNodes(view),

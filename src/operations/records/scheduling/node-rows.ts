@@ -11,12 +11,14 @@ import type { Transaction } from '../../write-transaction.js';
 
 /**
  * Returns a function for the needs that the best matching node does not meet; none while there are no nodes. Nodes are
- * read on demand, each once.
+ * read on demand, each once, and before the needs are asked for.
  */
-export function unmetByNodes(view: ReadView): (needs: readonly TaskNeed[]) => readonly TaskNeed[] {
+export function unmetByNodes(view: ReadView): (needsOf: () => readonly TaskNeed[]) => readonly TaskNeed[] {
   const known: (string | undefined)[] = [];
   const further = provisions(view);
-  return (needs) => {
+  return (needsOf) => {
+    if (known.length === 0 && !read(further, known)) return [];
+    const needs = needsOf();
     let fewest: readonly TaskNeed[] | undefined;
     for (let at = 0; at < known.length || read(further, known); at += 1) {
       const unmet = unmetNeeds(needs, known[at]);

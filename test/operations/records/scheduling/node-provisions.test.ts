@@ -29,7 +29,7 @@ async function ask(provisions: readonly (string | undefined)[], questions: reado
       },
     };
     const unmet = unmetByNodes(counting);
-    return questions.map((needs) => unmet(needs));
+    return questions.map((needs) => unmet(() => needs));
   });
   return { answers: answers._unsafeUnwrap(), lists };
 }
