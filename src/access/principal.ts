@@ -140,3 +140,9 @@ export function principalFault(value: unknown): string | undefined {
   if (fault === undefined) sound.add(value);
   return fault === undefined ? undefined : `this is not a principal: ${fault}`;
 }
+
+/** Whose records, rules and words a caller expects. */
+export interface CallerNames {
+  /** `upstream`: those of Nomad and its clients. Neutral when absent. */
+  readonly names?: 'neutral' | 'upstream';
+}

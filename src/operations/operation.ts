@@ -1,5 +1,5 @@
 import type { ResultAsync } from 'neverthrow';
-import type { Principal } from '../access/principal.js';
+import type { CallerNames, Principal } from '../access/principal.js';
 import type { Call } from '../api/call.js';
 import type { ErrorOf, ErrorTag } from '../api/errors.js';
 import type { InputValues } from '../api/inputs.js';
@@ -9,7 +9,7 @@ import type { EngineContext } from './context/engine-context.js';
 import type { Waiting } from './waiting/blocking-query.js';
 
 /** The circumstances of a call, in addition to its inputs. */
-export interface CallManner {
+export interface CallManner extends CallerNames {
   /** How a read waits. */
   readonly waiting: Waiting;
   /** Faults outside of the attributes of a request document; the operation reports them with its own. */
@@ -25,8 +25,8 @@ export interface CallManner {
 
 /** What calls of each kind get of the circumstances, beside their inputs. */
 interface Circumstances {
-  readonly waiting: Pick<CallManner, 'waiting'>;
-  readonly plain: Pick<CallManner, 'faults' | 'fromWire'>;
+  readonly waiting: Pick<CallManner, 'waiting' | 'names'>;
+  readonly plain: Pick<CallManner, 'faults' | 'fromWire' | 'names'>;
   readonly stream: Pick<CallManner, 'signal'>;
   readonly socket: Pick<CallManner, 'signal'>;
 }
@@ -65,13 +65,13 @@ export type AnyOperation = (
 export function operationInput(
   { kind }: Pick<Call, 'kind'>,
   input: Readonly<Record<string, unknown>>,
-  { waiting, faults, fromWire, signal }: CallManner,
+  { waiting, faults, fromWire, names, signal }: CallManner,
 ): Readonly<Record<string, unknown>> {
   switch (kind) {
     case 'waiting':
-      return { ...input, waiting };
+      return { ...input, waiting, names };
     case 'plain':
-      return { ...input, faults, fromWire };
+      return { ...input, faults, fromWire, names };
     case 'stream':
     case 'socket':
       return { ...input, signal };

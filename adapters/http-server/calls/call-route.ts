@@ -6,6 +6,7 @@ import { socketRefusal } from '../../../src/api/message-socket.js';
 import { plainType } from '../../../src/api/plain-type.js';
 import { integer, pageToken } from '../../../src/api/text-codecs.js';
 import type { Waiting } from '../../../src/index.js';
+import type { Vocabulary } from '../edge/header-names.js';
 import { placeOf } from '../edge/target.js';
 import { type BadInput, badInput, type RefusingCall } from '../errors/interface-errors.js';
 import type { HttpResponse } from '../http-message.js';
@@ -73,7 +74,9 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
   const waited = waiting.after !== undefined;
   const first = isPlainOrPretty(call) ? undefined : firstPageOf(definition, read.input, waited);
   const input = first ?? read.input;
-  const manner = { waiting, faults: read.faults, fromWire: !call.plain, signal: signalOf(definition, call) };
+  const { plain } = call;
+  const names = namesOf(call);
+  const manner = { waiting, faults: read.faults, fromWire: !plain, names, signal: signalOf(definition, call) };
   const performed = call.engine.perform(named, call.caller, input, manner);
   // Calls `then` directly: `await` would add two promises.
   return performed.then((result) =>
@@ -81,6 +84,11 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
       ? call.errors.callError(result.error, refusing(named, call))
       : valueResponse(named, call, { input, waited, isFirstPage: first !== undefined, value: result.value }),
   ) as Promise<HttpResponse>;
+}
+
+/** The typed clients know the neutral form only. */
+function namesOf({ plain, names }: RouteCall): Vocabulary {
+  return plain ? 'neutral' : names.vocabulary;
 }
 
 interface ReadAnswer {
@@ -111,7 +119,7 @@ async function longListResponse(
   first: { readonly input: CallInput; readonly value: unknown },
 ): Promise<HttpResponse> {
   const { call: definition } = named;
-  const manner = { waiting: immediately, faults: [], fromWire: true, signal: never };
+  const manner = { waiting: immediately, faults: [], fromWire: true, names: namesOf(call), signal: never };
   const pieces = listPieces<HttpResponse>(definition, first, async (input) => {
     const page = await call.engine.perform(named, call.caller, input, manner);
     return page.isOk() ? { value: page.value } : { failure: call.errors.callError(page.error, refusing(named, call)) };

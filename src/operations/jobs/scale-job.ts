@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import type { Principal } from '../../access/principal.js';
+import type { CallerNames, Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -33,7 +33,7 @@ import { acceptsRegistrations, checkPolicies, withinQuota } from './registration
 import type { Registered } from './registration/register-job.js';
 
 /** The group to scale, or the reason why it is not scaled. */
-export interface ScaleJobInput extends JobReference {
+export interface ScaleJobInput extends JobReference, CallerNames {
   readonly group: string;
   /** Must be the job when given. */
   readonly targetJob?: string;
@@ -88,7 +88,7 @@ export function scaleJob(
   if (targetNamespace !== '' && targetNamespace !== namespace) {
     return errAsync(invalidRequest('Target', 'Namespace in Target does not match the request'));
   }
-  const upstream = context.settings.notifications.names === 'upstream';
+  const upstream = input.names === 'upstream';
   const request = requestOf(input, upstream);
   const checked = checkScaleRequest(request, upstream);
   if (checked.isErr()) return errAsync(checked.error);

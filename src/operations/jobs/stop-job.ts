@@ -1,5 +1,5 @@
 import { errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
-import type { Principal } from '../../access/principal.js';
+import type { CallerNames, Principal } from '../../access/principal.js';
 import { decideStop } from '../../jobs/changes/decide-stop.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -22,7 +22,7 @@ import { changeAllocationsInParts } from './allocations-in-parts.js';
 import { faultOfPriority } from './registration/register-job.js';
 
 /** The job to stop, and how. */
-export interface StopJobInput extends JobReference {
+export interface StopJobInput extends JobReference, CallerNames {
   /** Removes the job and all its records immediately; otherwise the stopped job is kept until garbage collection. */
   readonly purge?: boolean;
   /** Priority of the evaluation; the job's when 0 or absent. */
@@ -59,7 +59,7 @@ export function stopJob(
   asked: StopJobInput,
 ): ResultAsync<StoppedJob, PermissionDenied | InvalidRequest | StorageError> {
   const { evalPriority = 0 } = asked;
-  const isUpstream = context.settings.notifications.names === 'upstream';
+  const isUpstream = asked.names === 'upstream';
   // Existing clients may send a negative priority, which means none.
   const input = { ...asked, evalPriority: isUpstream ? Math.max(0, evalPriority) : evalPriority };
   const namespace = namespaceOf(input);

@@ -342,6 +342,26 @@ describe('redirects', () => {
   });
 });
 
+describe('two handlers over one engine', () => {
+  it('each have the rules of their clients, which no setting of notifications changes', async () => {
+    for (const names of ['neutral', 'upstream'] as const) {
+      const engine = engineUnderTest({ notifications: { names } });
+      (await registerJob(engine, hostPrincipal, { job: sampleJob('x') }))._unsafeUnwrap();
+      const [neutral, upstream] = [
+        createHttpHandler(engine, { access: 'open', names: 'neutral' }),
+        createHttpHandler(engine, { access: 'open', names: 'upstream' }),
+      ];
+      const scale = { Count: 2, Error: false, Target: { Group: 'g' } };
+      const scaling = requestFrom({ method: 'PUT', target: '/v1/job/x/scale', body: scale });
+      expect((await neutral(scaling)).status).toBe(400);
+      expect((await upstream(scaling)).status).toBe(200);
+      const stopping = requestFrom({ method: 'DELETE', target: '/v1/job/x?eval_priority=-1' });
+      expect((await neutral(stopping)).status).toBe(400);
+      expect((await upstream(stopping)).status).toBe(200);
+    }
+  });
+});
+
 describe('parameters', () => {
   const ask = async (names: 'neutral' | 'upstream', method: string, target: string, body?: unknown) => {
     const handler = createHttpHandler(engineUnderTest(), { access: 'open', names });

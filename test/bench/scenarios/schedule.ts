@@ -21,6 +21,8 @@ const NODES = 5_000;
 const PLACEMENTS = 1_000;
 const LIVE = 10_000;
 const BLOCKED = 10_000;
+/** What an evaluation would change if it left the rest to the next one. */
+const ATONCE = 64;
 const SLICES = 5;
 const now = Date.UTC(2026, 0, 1);
 
@@ -32,11 +34,20 @@ export async function run(): Promise<Measured[]> {
   const settled = settledJob(nodes);
   const failing = oneFailed(settled);
   const changed = nextVersion(settled);
+  const missing = withAllocations(settled, settled.allocations.slice(ATONCE), nodes);
+  const rest = withAllocations(changed, changed.allocations.map(updatedFrom(ATONCE, changed)), nodes);
   return [
     row(`schedule: ${PLACEMENTS} placements on ${NODES} nodes`, () => decide(placing), scan(nodes), 10),
     row(`schedule: ${LIVE} allocations, one has failed`, () => decide(failing), copy(settled.allocations), 20),
     row(`schedule: ${LIVE} allocations, all updated in place`, () => decide(changed), copy(settled.allocations), 200),
     row(`schedule: ${LIVE} allocations, no change`, () => decide(settled), pass(settled.allocations), 1),
+    row(`schedule: ${ATONCE} missing of ${LIVE} allocations`, () => decide(missing), scan(nodes), 10),
+    row(
+      `schedule: ${ATONCE} updated in place of ${LIVE} allocations`,
+      () => decide(rest),
+      copy(settled.allocations),
+      10,
+    ),
     longestStep(changed),
     await freedSlot(),
     memoryRow(nodes, settled.allocations),
@@ -113,6 +124,15 @@ function nextVersion(settled: SchedulingSnapshot): SchedulingSnapshot {
   const before = settled.job!;
   const job = { ...before, Priority: 60, Version: before.Version + 1, JobModifyIndex: 90, ModifyIndex: 90 };
   return { ...settled, job, versions: new Map([[before.Version, before]]) };
+}
+
+function withAllocations(snapshot: SchedulingSnapshot, allocations: readonly Allocation[], nodes: readonly Node[]) {
+  return { ...snapshot, allocations, cluster: clusterFrom(nodes, allocations) };
+}
+
+/** All from the position on have the version of the job. */
+function updatedFrom(position: number, { job }: SchedulingSnapshot) {
+  return (one: Allocation, at: number): Allocation => (at < position ? one : { ...one, JobVersion: job!.Version });
 }
 
 /** The best node for each placement by a plain look at all of them: the least that an exact choice without an index costs. */

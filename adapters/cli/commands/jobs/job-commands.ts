@@ -12,7 +12,7 @@ import { numberOption, optional, pairs, yes } from '../option-values.js';
 import { print } from '../print.js';
 import { followToEnd } from '../scheduling/follow-evaluation.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
-import { statusOfJob, withOutcomes } from './status-of-job.js';
+import { statusOfJob } from './status-of-job.js';
 
 const status = command({
   words: 'job status',
@@ -33,7 +33,7 @@ const status = command({
     }
     const { value } = await orThrow(invocation.box.jobs.list(invocation.inNamespace));
     if (invocation.json) return print(invocation, value.items, () => '');
-    const rows = (await withOutcomes(invocation, value.items)).map((job) => [
+    const rows = value.items.map((job) => [
       job.ID,
       job.Periodic ? `${job.Type}/periodic` : job.ParameterizedJob ? `${job.Type}/parameterized` : job.Type,
       String(job.Priority),

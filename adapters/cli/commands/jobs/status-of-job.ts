@@ -10,45 +10,6 @@ import { optional } from '../option-values.js';
 import { print } from '../print.js';
 import { listText as evaluationsText } from '../scheduling/evaluation-commands.js';
 
-/** The most jobs whose outcomes are computed for one list, the latest ones: each takes two requests. */
-const mostComputed = 100;
-const atOnce = 8;
-
-/**
- * Listed jobs with their outcomes, also from servers with Nomad's names, which list none: those are computed from the job and its
- * allocations by the server's rule. A job without an outcome is unchanged: it is not dead, it only launches others, or it may not be read.
- */
-export async function withOutcomes(
-  { box }: Pick<Invocation, 'box'>,
-  listed: readonly JobListStub[],
-): Promise<readonly JobListStub[]> {
-  const unknown = listed
-    .filter(({ Status, Outcome, Periodic, ParameterizedJob }) => {
-      return Status === 'dead' && Outcome === undefined && !Periodic && !ParameterizedJob;
-    })
-    .toSorted((left, right) => right.SubmitTime - left.SubmitTime)
-    .slice(0, mostComputed);
-  if (unknown.length === 0) return listed;
-  // Loaded lazily: most servers list outcomes, and the engine is large.
-  const { runOutcome } = await import('../../../../src/index.js');
-  const computed = new Map<JobListStub, JobListStub>();
-  const queue = [...unknown];
-  const work = async (): Promise<void> => {
-    for (let stub = queue.pop(); stub !== undefined; stub = queue.pop()) {
-      const { ID, Namespace = 'default' } = stub;
-      const [job, allocations] = await Promise.all([
-        box.jobs.read(ID, { namespace: Namespace }),
-        box.jobs.allocations(ID, { namespace: Namespace }),
-      ]);
-      if (job.isErr() || allocations.isErr() || job.value.value === undefined) continue;
-      const outcome = runOutcome(job.value.value, allocations.value.value);
-      if (outcome !== undefined) computed.set(stub, { ...stub, Outcome: outcome });
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-  return listed.map((stub) => computed.get(stub) ?? stub);
-}
-
 interface JobStatusView {
   readonly job: Job;
   readonly summary: JobSummary;
@@ -83,8 +44,7 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
   const listed = onlyMatch(value.items, begins, 'job');
   const jobId = listed.ID;
   const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
-  const [[shown], summary, allocations, evaluations, deployment] = await Promise.all([
-    withOutcomes(invocation, [listed]),
+  const [summary, allocations, evaluations, deployment] = await Promise.all([
     existing(box.jobs.summary(jobId, inNamespace), `job ${jobId}`),
     existing(box.jobs.allocations(jobId, { ...inNamespace, all }), `job ${jobId}`),
     existing(box.jobs.evaluations(jobId, inNamespace), `job ${jobId}`),
@@ -98,7 +58,7 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
     allocations,
     ...(evals ? { evaluations } : {}),
     blocked: placementFailures(waiting?.FailedTGAllocs ?? {}, job),
-    ...optional('outcome', shown?.Outcome),
+    ...optional('outcome', listed.Outcome),
     ...(await launchesOf(invocation, job)),
   };
   return print(invocation, view, textOf);
@@ -113,8 +73,7 @@ async function launchesOf(
   if (Periodic === null && (ParameterizedJob === null || Dispatched)) return {};
   const page = { prefix: `${ID}/`, reverse: true, perPage: 2 * shownInstances } as const;
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, ...page }));
-  const instances = value.items.filter(({ ParentID }) => ParentID === ID).slice(0, shownInstances);
-  const lastInstances = await withOutcomes(invocation, instances);
+  const lastInstances = value.items.filter(({ ParentID }) => ParentID === ID).slice(0, shownInstances);
   if (Periodic === null || !Periodic.Enabled || Stop) return { lastInstances };
   // Loaded lazily: most jobs have no schedule.
   const { nextLaunch } = await import('../../../../src/jobs/index.js');

@@ -4,7 +4,6 @@ import { jobStatusWord } from '../../output/job-status-word.js';
 import { facts, tableOf, timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
-import { withOutcomes } from '../jobs/status-of-job.js';
 import { optional, pairs } from '../option-values.js';
 import { confirm, print } from '../print.js';
 import { nodesText } from './node-commands.js';
@@ -64,8 +63,7 @@ const jobs = command({
     const read = invocation.box.nodePools.jobs(name, invocation.inNamespace);
     const { items } = await existing(read, `node pool ${name}`);
     if (invocation.json) return print(invocation, items, () => '');
-    const shown = await withOutcomes(invocation, items);
-    const rows = shown.map((job) => [job.ID, job.Namespace, job.Type, jobStatusWord(job), timeText(job.SubmitTime)]);
+    const rows = items.map((job) => [job.ID, job.Namespace, job.Type, jobStatusWord(job), timeText(job.SubmitTime)]);
     return print(invocation, items, () => tableOf(['ID', 'Namespace', 'Type', 'Status', 'Submitted'], rows, 'no jobs'));
   },
 });

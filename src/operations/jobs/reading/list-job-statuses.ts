@@ -77,15 +77,16 @@ function statuses(
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   const children = new FunctionChildren();
+  const outcomes = showsOutcomes(input);
   return readList(context, caller, input, {
-    key: ['job-statuses', namespace, key, ...choice.key],
+    key: ['job-statuses', namespace, key, outcomes, ...choice.key],
     anyOf: ['read-job'],
     tables: [...rows(jobs), ...rows(allocations), ...rows(deployments), ...childrenTables],
     source: (view: ReadView) =>
       byLastChange(view, namespace, input, (job) => sees(job.Namespace) && choice.wanted(job)),
     filters: compileFilter.job,
     filtered: (_, { record }) => record,
-    show: (view: ReadView, { record }: Row<Job>) => entryOf(view, record, showsOutcomes(context), children),
+    show: (view: ReadView, { record }: Row<Job>) => entryOf(view, record, outcomes, children),
   });
 }
 

@@ -73,7 +73,7 @@ function listStoredJobs(context: EngineContext, caller: Principal, input: ListJo
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
-  const outcomes = showsOutcomes(context);
+  const outcomes = showsOutcomes(input);
   const readable = visibilityOf(caller, everyNamespace, ['read-job']);
   const request = { ...input, namespace, sees };
   const children = new FunctionChildren();
@@ -85,7 +85,7 @@ function listStoredJobs(context: EngineContext, caller: Principal, input: ListJo
     return seen.fromStubs;
   };
   return readList(context, caller, input, {
-    key: ['jobs', namespace, key, meta, pool, filter === '' ? '' : readable.key],
+    key: ['jobs', namespace, key, meta, pool, outcomes, filter === '' ? '' : readable.key],
     anyOf: ['list-jobs'],
     tables: [...rows(jobs), ...rows(jobSummaries), ...childrenTables],
     source: (view: ReadView): Source<StubRow | Row<Job>> =>
@@ -165,12 +165,12 @@ function listJobsAndRuns(
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
-  const outcomes = showsOutcomes(context);
+  const outcomes = showsOutcomes(input);
   const readable = visibilityOf(caller, everyNamespace, ['read-job']);
   const page = { ...input, perPage: perPage > 0 ? Math.min(perPage, longestPage) : longestPage };
   const children = new FunctionChildren();
   return readList(context, caller, page, {
-    key: ['jobs-and-runs', namespace, key, meta, pool, filter === '' ? '' : readable.key],
+    key: ['jobs-and-runs', namespace, key, meta, pool, outcomes, filter === '' ? '' : readable.key],
     anyOf: ['list-jobs'],
     tables: [
       ...[...rows(jobs), ...rows(jobSummaries), ...childrenTables],

@@ -62,7 +62,7 @@ export function listAllocations(
   const { prefix = '' } = input;
   if (!/^[0-9a-f]{8}/i.test(prefix)) return listAllocationsAnd(context, caller, input, false);
   return context.storage
-    .read((view) => ofRuns(context, view, namespaceOf(input), prefix).length > 0)
+    .read((view) => ofRuns(view, namespaceOf(input), prefix).length > 0)
     .andThen((withRuns) => listAllocationsAnd(context, caller, input, withRuns));
 }
 
@@ -75,16 +75,15 @@ function listAllocationsAnd(
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   const { resources = false, taskStates = true } = input;
+  const outcome = showsOutcomes(input);
   return readList(context, caller, input, {
-    key: ['allocations', namespace, key, resources, taskStates],
+    key: ['allocations', namespace, key, resources, taskStates, outcome],
     anyOf: ['read-job'],
     tables: withRuns ? [...rows(allocations), runs] : rows(allocations),
     source: (view: ReadView) => {
       const stored = createdSource(view, allocations, { ...input, namespace, sees });
       if (!withRuns) return stored;
-      const computed = ofRuns(context, view, namespace, input.prefix ?? '').filter(({ record }) =>
-        sees(record.Namespace),
-      );
+      const computed = ofRuns(view, namespace, input.prefix ?? '').filter(({ record }) => sees(record.Namespace));
       const startsInSecond = runOfAllocationId(input.nextToken ?? '') !== undefined;
       const second = heldSource(computed, startsInSecond ? input : {}, ({ record }) => record.ID);
       const isOfSecond = ({ record }: Row<Allocation>): boolean => runOfAllocationId(record.ID) !== undefined;
@@ -95,14 +94,14 @@ function listAllocationsAnd(
       const named = derivedMembers.some((member) => members.has(member)) ? allocationDocument(record) : record;
       return members.has('Job') ? { ...named, Job: readAllocationJob(view, record)?.record ?? null } : named;
     },
-    show: (_, { record }) => allocationListStub(record, { resources, taskStates, outcome: showsOutcomes(context) }),
+    show: (_, { record }) => allocationListStub(record, { resources, taskStates, outcome }),
   });
 }
 
 /** The allocations of runs whose IDs begin with the prefix: one, or few. */
-function ofRuns(context: EngineContext, view: ReadView, namespace: string, prefix: string): readonly Row<Allocation>[] {
+function ofRuns(view: ReadView, namespace: string, prefix: string): readonly Row<Allocation>[] {
   return runsOfAllocationPrefix(prefix, view.index)
-    .flatMap((number) => allocationOfRun(context, view, number)?.allocation ?? [])
+    .flatMap((number) => allocationOfRun(view, number)?.allocation ?? [])
     .filter(({ record }) => namespace === everyNamespace || record.Namespace === namespace);
 }
 
@@ -122,7 +121,7 @@ export function listJobAllocations(
       const isOfPresent = ofPresentRegistration(view, namespace, input.jobId, all);
       return (record: Allocation) => isOfPresent({ record });
     },
-    shown: { outcome: showsOutcomes(context) },
+    shown: { outcome: showsOutcomes(input) },
   } as const;
   const ofRun = (view: ReadView) => {
     const found = readRunOfJob(view, namespace, input.jobId);
@@ -131,7 +130,7 @@ export function listJobAllocations(
     return found && { index: found.modifyIndex, value };
   };
   const query = {
-    key: ['job-allocations', all],
+    key: ['job-allocations', all, list.shown.outcome],
     tables: [allocations],
     also: watchesOfRun(input.jobId),
     run: (view: ReadView) => ofRun(view) ?? stubsOrLong(view, list),
@@ -175,9 +174,9 @@ function listAllocationsOf(
     prefix: [id],
     holds: ({ EvalID, DeploymentID }: Allocation) => (index === 'by_evaluation' ? EvalID : DeploymentID) === id,
     accept: () => (record: Allocation) => visible.sees(record.Namespace),
-    shown: { outcome: showsOutcomes(context) },
+    shown: { outcome: showsOutcomes(input) },
   };
-  const key = () => queryKey('allocations', index, id, visible.key);
+  const key = () => queryKey('allocations', index, id, visible.key, list.shown.outcome);
   const query = {
     key,
     tables: [rowsUnder(allocations, [id], index)],
@@ -211,15 +210,16 @@ export function readAllocation(
   if (!allows(caller, everyNamespace, ['read-job'])) return errAsync(unknownAllocation(input.id));
   if (!isUuid(input.id)) return errAsync(malformedId());
   const ofRun = runOfAllocationId(input.id);
+  const outcomes = showsOutcomes(input);
   const query = {
-    key: () => queryKey('allocation', input.id),
+    key: () => queryKey('allocation', input.id, outcomes),
     tables: ofRun === undefined ? [allocations] : [rowsUnder(runs, [ofRun])],
     run: (view: ReadView) => {
-      const computed = ofRun === undefined ? undefined : allocationOfRun(context, view, ofRun);
+      const computed = ofRun === undefined ? undefined : allocationOfRun(view, ofRun, outcomes);
       if (computed !== undefined) return { index: computed.allocation.modifyIndex, value: computed };
       const row = view.get(allocations, [input.id.toLowerCase()]);
       const value =
-        row === undefined ? undefined : { ...shownAllocation(context, row), job: readAllocationJob(view, row.record) };
+        row === undefined ? undefined : { ...shownAllocation(row, outcomes), job: readAllocationJob(view, row.record) };
       return { index: row?.modifyIndex ?? view.tableIndex(allocations), value };
     },
   };
@@ -231,20 +231,20 @@ export function readAllocation(
 }
 
 /** The allocation of a run, and its job. */
-function allocationOfRun(context: EngineContext, view: ReadView, number: number): AllocationWithJob | undefined {
+function allocationOfRun(view: ReadView, number: number, outcomes = true): AllocationWithJob | undefined {
   const found = readRunAnywhere(view, number);
   const allocation = found && runAllocation(found.job, found);
   if (found === undefined || allocation === undefined) return undefined;
   const { modifyIndex } = found;
   const row = computedRow(allocation, modifyIndex);
-  return { ...shownAllocation(context, row), job: computedRow(found.job, modifyIndex) };
+  return { ...shownAllocation(row, outcomes), job: computedRow(found.job, modifyIndex) };
 }
 
-function shownAllocation(context: EngineContext, row: Row<Allocation>): Omit<AllocationWithJob, 'job'> {
+function shownAllocation(row: Row<Allocation>, outcomes: boolean): Omit<AllocationWithJob, 'job'> {
   const document = allocationDocument(row.record);
   return {
     allocation: row,
-    document: showsOutcomes(context) ? { ...document, ...outcomeMember(row.record) } : document,
+    document: outcomes ? { ...document, ...outcomeMember(row.record) } : document,
   };
 }
 

@@ -1,7 +1,7 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../../access/allows.js';
 import type { Capability } from '../../../access/capability.js';
-import type { Principal } from '../../../access/principal.js';
+import type { CallerNames, Principal } from '../../../access/principal.js';
 import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
@@ -20,7 +20,7 @@ import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-r
 export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
 
 /** A read in one namespace, and whether it waits for a change. */
-export interface NamespaceQuery extends MayWait {
+export interface NamespaceQuery extends MayWait, CallerNames {
   /** `default` when absent; lists also take `*`. */
   readonly namespace?: string;
 }
@@ -32,9 +32,9 @@ interface QueryTerms {
   readonly waiting: Waiting | undefined;
 }
 
-/** Whether records show the outcomes of runs. With Nomad's names they have only Nomad's members. */
-export function showsOutcomes({ settings }: EngineContext): boolean {
-  return settings.notifications.names !== 'upstream';
+/** Whether records show the outcomes of runs. Those for Nomad's clients have only Nomad's members. */
+export function showsOutcomes({ names }: CallerNames): boolean {
+  return names !== 'upstream';
 }
 
 /** Checks the right, then returns as soon as the query's index is greater than the reader's. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
 import { hostPrincipal } from '../../../../src/access/principal.js';
 import { exceededDuration, type RunOutcome, stoppedEarly } from '../../../../src/jobs/runs/run-outcome.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
@@ -101,13 +102,27 @@ describe('the outcome of a run', () => {
     expect((await readings(w)).slice(0, 3)).toEqual(Array(3).fill(undefined));
   });
 
-  it('is no member of answers with the names of Nomad', async () => {
+  it('is no member of answers with the names of Nomad, and one of those beside them, whatever the notifications are called', async () => {
     const w = await ready({ notifications: { names: 'upstream' } });
     (await registerJob(w.engine, hostPrincipal, { job }))._unsafeUnwrap();
     await w.clock.advance(1000);
+    const [row] = await w.rows(allocations);
+    const lists = ['/v1/jobs', '/v1/jobs?meta=true', '/v1/jobs/statuses', '/v1/allocations', '/v1/job/b/allocations'];
+    const all = [...lists, `/v1/allocation/${row?.ID}`];
+    const asked = (names: 'neutral' | 'upstream', index?: number) => {
+      const handle = createHttpHandler(w.engine, { access: 'open', names });
+      const waits = (target: string) => `${target}${target.includes('?') ? '&' : '?'}index=${index}&wait=60s`;
+      return all.map((target) =>
+        handle(requestFrom({ method: 'GET', target: index === undefined ? target : waits(target) })),
+      );
+    };
+    const saysOutcome = async (answers: ReturnType<typeof asked>) =>
+      (await Promise.all(answers)).map(({ body }) => String(body).includes('Outcome'));
+    const index = (await w.engine.storage.read((view) => view.index))._unsafeUnwrap();
+    const waiting = { upstream: asked('upstream', index), neutral: asked('neutral', index) };
     await report(w, 'complete', 'All tasks have completed');
-    expect(await readings(w)).toEqual(Array(6).fill(undefined));
-    const listed = (await w.engine.as(hostPrincipal).jobs.list())._unsafeUnwrap();
-    expect(JSON.stringify(listed)).not.toContain('Outcome');
+    expect(await readings(w)).toEqual(Array(6).fill('succeeded'));
+    for (const of of [asked('upstream'), waiting.upstream]) expect(await saysOutcome(of)).toEqual(Array(6).fill(false));
+    for (const of of [asked('neutral'), waiting.neutral]) expect(await saysOutcome(of)).toEqual(Array(6).fill(true));
   });
 });
