@@ -1,5 +1,5 @@
 import type { ResultAsync } from 'neverthrow';
-import type { CallerNames, Principal } from '../access/principal.js';
+import type { Principal } from '../access/principal.js';
 import type { Call } from '../api/call.js';
 import type { ErrorOf, ErrorTag } from '../api/errors.js';
 import type { InputValues } from '../api/inputs.js';
@@ -9,7 +9,7 @@ import type { EngineContext } from './context/engine-context.js';
 import type { Waiting } from './waiting/blocking-query.js';
 
 /** The circumstances of a call, in addition to its inputs. */
-export interface CallManner extends CallerNames {
+export interface CallManner {
   /** How a read waits. */
   readonly waiting: Waiting;
   /** Faults outside of the attributes of a request document; the operation reports them with its own. */
@@ -19,6 +19,8 @@ export interface CallManner extends CallerNames {
    * ignored. Absent for the typed clients.
    */
   readonly fromWire?: boolean;
+  /** Whose records, rules and words the caller expects: `upstream` those of Nomad and its clients. Neutral when absent. */
+  readonly names?: 'neutral' | 'upstream';
   /** Aborts when the caller disconnects. Only streams and sockets last long enough to need it. */
   readonly signal: AbortSignal;
 }
