@@ -3,10 +3,8 @@ import { acceptedDifferences } from './accepted-differences.js';
 import { companions, kindOf, playerOf, playFile, vectorFiles } from './vector-files.js';
 
 const folder = 'test/golden';
-/** Compressed files are vectors, and these two, which other tests read; the folder holds other golden files too. */
-const files = ['hcl-expressions', 'hcl-jobs', ...vectorFiles(folder, /\.json\.gz$/)].filter(
-  (file) => !companions.has(file),
-);
+/** The other folders hold golden files of other kinds. */
+const files = vectorFiles(folder, /^(?:schedule\/)?[a-z-]+\.json$/).filter((file) => !companions.has(file));
 
 describe('recorded answers', () => {
   it.each(files)('%s', async (file) => {

@@ -167,7 +167,7 @@ interface RecordedAnswer {
 /** What the upstream's recorded answers have. */
 function recordedPlaces(): Places {
   const places = new Places();
-  const access = new URL('../../replay/access/exchanges.json.gz', import.meta.url);
+  const access = new URL('../../replay/access/exchanges.json', import.meta.url);
   const steps = [...recordedTranscripts(), ...recordedTranscripts(access)].flatMap(({ steps: all }) => all);
   for (const { method = 'GET', path = '', pick, pickJson, answer } of steps) {
     const { status, json } = (answer ?? {}) as RecordedAnswer;

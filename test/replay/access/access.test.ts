@@ -11,7 +11,7 @@ const all = process.env['SIGNALBOX_TRANSCRIPTS'] === 'all';
 const quick =
   /^(access-no-token|namespace-lists|policy-(invalid|patterns)|role-|token-(changes|headers|invalid|list|self))/;
 
-const transcripts = recordedTranscripts(new URL('exchanges.json.gz', import.meta.url));
+const transcripts = recordedTranscripts(new URL('exchanges.json', import.meta.url));
 const played = transcripts.filter(({ name }) => all || quick.test(name));
 
 describe('recorded exchanges with access control', () => {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { type RunningServer, serve } from '../../../adapters/cli/serve/serve.js';
 import type { AcceptedSteps } from './accepted-steps.js';
 import { differencesOf, type StepDifference } from './compare-outlines.js';
@@ -8,9 +7,8 @@ import { type PlayOptions, playTranscript } from './play-transcript.js';
 import type { Transcript, Until } from './transcript.js';
 
 /** The recorded transcripts of a file; those of this folder when absent. */
-export function recordedTranscripts(file = new URL('exchanges.json.gz', import.meta.url)): readonly Transcript[] {
-  const bytes = readFileSync(file);
-  return (JSON.parse(gunzipSync(bytes).toString('utf8')) as Transcript[]).map(withLaterStates);
+export function recordedTranscripts(file = new URL('exchanges.json', import.meta.url)): readonly Transcript[] {
+  return (JSON.parse(readFileSync(file, 'utf8')) as Transcript[]).map(withLaterStates);
 }
 
 /**

@@ -9,7 +9,7 @@ const all = process.env['SIGNALBOX_TRANSCRIPTS'] === 'all';
 const quick =
   /^(action-(handshake|invalid|of-another-job|terminal)|exec-(command-fails|frames|parameters|task-ends|terminal-size))$/;
 
-const transcripts = recordedTranscripts(new URL('exchanges.json.gz', import.meta.url));
+const transcripts = recordedTranscripts(new URL('exchanges.json', import.meta.url));
 const played = transcripts.filter(({ name }) => all || quick.test(name));
 
 describe('recorded conversations over WebSockets', () => {
