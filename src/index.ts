@@ -29,8 +29,7 @@ export { type HostTransaction, NotCommittedError, type OpenTransaction } from '.
 export type { EngineEmitter, EngineEvents } from './operations/events.js';
 export type { CallManner } from './operations/operation.js';
 export { type ExportSink, exportStore } from './operations/store/export/export-store.js';
-export type { InvalidExport } from './operations/store/export/read-store-export.js';
-export { readStoreExport } from './operations/store/export/read-store-export.js';
+export { type InvalidExport, readStoreExport } from './operations/store/export/read-store-export.js';
 export type { StoredSecretsCheck } from './operations/store/stored-secrets.js';
 export type { DurationSetting, EngineSetting, ValuesOf } from './options/setting-kinds.js';
 export { defaultSettings, engineSettings, type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
@@ -175,9 +174,9 @@ export {
   outcomeWords,
   type RunOutcome,
   runOutcome,
-} from './jobs/runs/run-outcome.js';
-export type { ScalingEvent } from './jobs/scaling/scaling-event.js';
-export type { JobListStub } from './jobs/status/job-stub.js';
+} from './jobs/runs/job-run.js';
+export type { ScalingEvent } from './jobs/scaling/scaling-records.js';
+export type { ChildrenSummary, GroupSummary, JobListStub, JobSummary } from './jobs/status/job-summary.js';
 export type { ChangedDeployment } from './operations/deployments/act-on-deployment.js';
 export type { EvaluationDeletionRefused } from './operations/jobs/delete-evaluations.js';
 export type { DispatchedJob } from './operations/jobs/dispatch-job.js';
@@ -279,8 +278,13 @@ export {
 } from './notifications/payloads/render-payload.js';
 export type { DestinationHealth } from './notifications/queue/destination-health.js';
 export { type WaitReason, waitReasons } from './notifications/queue/wait-reason.js';
-export type { User } from './notifications/workspace.js';
-export { type ExecutionMode, executionModes, type Workspace, type WorkspaceNames } from './notifications/workspace.js';
+export {
+  type ExecutionMode,
+  executionModes,
+  type User,
+  type Workspace,
+  type WorkspaceNames,
+} from './notifications/workspace.js';
 export type {
   ConfigurationView,
   DeliveryOptionsView,
@@ -313,7 +317,6 @@ export type { PublishedEvent } from './operations/records/publish-notification-e
 
 export type { FilterEvaluationError } from './filter/evaluation.js';
 export type { FilterSyntaxError } from './filter/parse-filter.js';
-export type { ChildrenSummary, GroupSummary, JobSummary } from './jobs/status/job-summary.js';
 export {
   type Instrument,
   instruments,

@@ -3,7 +3,7 @@ import type { ClaimRefused } from '../access/node-claim.js';
 import type { CommandRefused } from '../agent/link/node-command.js';
 import type { InvalidTopic } from '../events/subscription.js';
 import type { FunctionCallError } from '../functions/errors.js';
-import type { VersionBaseNotFound } from '../jobs/diff/diff-versions.js';
+import type { VersionBaseNotFound } from '../jobs/diff/diff-jobs.js';
 import type { DecodeError } from '../jobs/document/decode-job.js';
 import type {
   AdmissionRefused,

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideRegistration } from '../../src/jobs/changes/decide-registration.js';
-import { prepareJob } from '../../src/jobs/changes/prepare-job.js';
 import { diffJobs } from '../../src/jobs/diff/diff-jobs.js';
-import { jobFrom } from '../../src/jobs/job-from.js';
+import { jobFrom, prepareJob } from '../../src/jobs/prepare-job.js';
 import { jobInputs } from '../support/job-inputs.js';
 
 describe('jobFrom', () => {

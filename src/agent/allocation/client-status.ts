@@ -1,4 +1,4 @@
-import { allocationOutcome, exceededDuration, lostServer, stoppedEarly } from '../../jobs/runs/run-outcome.js';
+import { allocationOutcome, exceededDuration, lostServer, stoppedEarly } from '../../jobs/runs/job-run.js';
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 

@@ -1,5 +1,5 @@
 import type { ScalingPolicy } from '../../jobs/document/policies.js';
-import type { ScalingPolicyStub } from '../../jobs/scaling/scaling-policies.js';
+import type { ScalingPolicyStub } from '../../jobs/scaling/scaling-records.js';
 import { anyCaller, inNamespace } from '../access.js';
 import { found, list } from '../answers.js';
 import { read } from '../call.js';

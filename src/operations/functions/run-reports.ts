@@ -14,7 +14,7 @@ import {
 } from '../../functions/reports.js';
 import { type Outcome, runId, type StoredRun } from '../../functions/run.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
-import { outcomeWords, type RunOutcome } from '../../jobs/runs/run-outcome.js';
+import { outcomeWords, type RunOutcome } from '../../jobs/runs/job-run.js';
 import { functionLabels } from '../../metrics/instruments.js';
 import { configurations } from '../../notifications/configurations/configuration.js';
 import type { RunEvent } from '../../notifications/events/event.js';

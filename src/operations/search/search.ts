@@ -13,7 +13,7 @@ import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import { namespaces } from '../../jobs/namespaces/namespace.js';
-import { scalingPoliciesOf } from '../../jobs/scaling/scaling-policies.js';
+import { scalingPoliciesOf } from '../../jobs/scaling/scaling-records.js';
 import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
 import {
   byIdentifier,

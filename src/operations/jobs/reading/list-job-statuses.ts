@@ -4,7 +4,7 @@ import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
-import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../../jobs/status/job-status-entry.js';
+import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../../jobs/status/job-status.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { changedPositionOf, changedTokenOf } from '../../../queries/list-tokens.js';

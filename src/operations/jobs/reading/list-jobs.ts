@@ -13,8 +13,13 @@ import {
 import { runs, type StoredRun } from '../../../functions/run.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
-import { type JobListStub, jobAsListed, jobListStub, jobStubs } from '../../../jobs/status/job-stub.js';
-import { jobSummaries } from '../../../jobs/status/job-summary.js';
+import {
+  type JobListStub,
+  jobAsListed,
+  jobListStub,
+  jobStubs,
+  jobSummaries,
+} from '../../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { namedPositionOf, namedTokenOf } from '../../../queries/list-tokens.js';
