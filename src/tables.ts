@@ -1,9 +1,8 @@
-import { policies } from './access/policy-record.js';
-import { roles } from './access/role-record.js';
+import { policies, roles } from './access/policy-record.js';
 import { oneTimeTokens, tokens } from './access/tokens.js';
 import { nodeConnections, relayMessages, relaySessions } from './agent/link/relay.js';
+import type { Topic } from './events/changes.js';
 import { earlierRecords, noticeBatches } from './events/event-records.js';
-import type { Topic } from './events/state-change.js';
 import { declarations, schedules } from './functions/declaration.js';
 import { functionReports } from './functions/reports.js';
 import {
@@ -29,12 +28,10 @@ import { deliveries } from './notifications/delivery/delivery.js';
 import { recoveries } from './notifications/delivery/recovery.js';
 import { events } from './notifications/events/event.js';
 import { eventTypes } from './notifications/events/event-type.js';
-import { hookHolds } from './notifications/queue/lane.js';
-import { queues } from './notifications/queue/queue-record.js';
+import { hookHolds, queues } from './notifications/queue/queue-record.js';
 import { users, userWithoutAddress, workspaces } from './notifications/workspace.js';
 import { storedRates } from './queue/limits.js';
-import { processes } from './queue/process.js';
-import { timelines } from './queue/timeline.js';
+import { processes, timelines } from './queue/process.js';
 import { allocations } from './scheduler/allocation.js';
 import { blockedRequirements } from './scheduler/blocked/blocked-requirement.js';
 import { capacitySignals } from './scheduler/capacity-signal.js';

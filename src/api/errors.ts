@@ -37,7 +37,7 @@ import type { FilterFault } from '../operations/listing/answer-list.js';
 import type { NodeTaken } from '../ports/agent-link.js';
 import type { CipherError } from '../ports/cipher.js';
 import type { StorageError } from '../ports/storage.js';
-import type { SearchRefused } from '../queries/search/search-context.js';
+import type { SearchRefused } from '../queries/search.js';
 import type { DeploymentError, DeploymentNotFound } from '../scheduler/deployment/deployment-errors.js';
 import type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
 import type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';

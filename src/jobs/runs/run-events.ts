@@ -1,4 +1,4 @@
-import { globMatches } from '../../shared/glob.js';
+import { globMatches } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
 import type { AllocationOfRun, RunOutcome, RunStage } from './job-run.js';

@@ -21,7 +21,7 @@ import {
 } from '../../jobs/runs/run-events.js';
 import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
-import { errorOutputUrl, runUrl } from '../../notifications/payloads/links.js';
+import { errorOutputUrl, runUrl } from '../../notifications/payloads/render-payload.js';
 import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';
 import type { PutAllocation } from '../../scheduler/cluster/cluster.js';
 import { evaluations } from '../../scheduler/evaluation.js';

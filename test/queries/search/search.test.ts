@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type FuzzyName, type FuzzySources, searchFuzzily } from '../../../src/queries/search/fuzzy-search.js';
-import { namesOfJob } from '../../../src/queries/search/job-names.js';
-import { searchByPrefix } from '../../../src/queries/search/prefix-search.js';
-import { canBegin, contextsToSearch, searchContexts } from '../../../src/queries/search/search-context.js';
+import {
+  canBegin,
+  contextsToSearch,
+  type FuzzyName,
+  type FuzzySources,
+  namesOfJob,
+  searchByPrefix,
+  searchContexts,
+  searchFuzzily,
+} from '../../../src/queries/search.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 import { anyText } from '../../support/texts.js';
 

@@ -25,14 +25,17 @@ import {
   written,
 } from '../../answers.js';
 import { read, write } from '../../call.js';
-import { filterFaults, jobId, jobIdTwice, pageInputs } from '../../common-inputs.js';
 import {
   eitherOf,
+  filterFaults,
   inBody,
   inMembers,
   inPath,
   inQuery,
+  jobId,
+  jobIdTwice,
   judgedByOperation,
+  pageInputs,
   required,
   withDefault,
 } from '../../inputs.js';

@@ -21,9 +21,8 @@ import {
   jobSummaries,
 } from '../../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/index.js';
-import { namedPositionOf, namedTokenOf } from '../../../queries/list-tokens.js';
-import type { Source } from '../../../queries/page.js';
+import { compileFilter } from '../../../queries/filters/record-schemas.js';
+import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
