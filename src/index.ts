@@ -200,7 +200,7 @@ export type { DeploymentError, DeploymentNotFound } from './scheduler/deployment
 
 // ---- Nodes, node pools, scheduling, and the link of agents ----
 
-export { pendingTask } from './agent/task/transition-task-state.js';
+export { pendingTask } from './agent/task/task-event.js';
 export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from './agent-link.js';
 export type { ChangedNode } from './operations/nodes/drain-and-eligibility.js';
 export type { EvaluatedNode } from './operations/nodes/evaluate-node.js';

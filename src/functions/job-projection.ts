@@ -1,4 +1,4 @@
-import { pendingTask, transitionTaskState } from '../agent/task/transition-task-state.js';
+import { pendingTask, transitionTaskState } from '../agent/task/task-event.js';
 import { admitJob } from '../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../jobs/document/decode-job.js';

@@ -8,7 +8,7 @@ import { checkOptions } from '../../../src/options/check-options.js';
 import { either, listOf, oneOf, optional, text } from '../../../src/options/option-kinds.js';
 import { makeFolder } from '../disk/folders.js';
 import { identityOf, isAlive } from '../disk/process-identity.js';
-import type { TaskPaths } from '../disk/task-paths.js';
+import type { TaskPaths } from '../disk/task-target.js';
 import { lackOf } from '../disk/text-file.js';
 import {
   type Collector,

@@ -265,7 +265,7 @@ const nodeId = inPath('node_id', text);
 const instance = inQuery('instance', name, 'The calling process: the value given at the registration of the node');
 
 /** The answer to a node's agent: the time until its next heartbeat is due, in milliseconds. */
-interface Heard {
+export interface Heard {
   readonly heartbeatTtl: number;
 }
 

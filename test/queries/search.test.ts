@@ -9,7 +9,7 @@ import {
   searchByPrefix,
   searchContexts,
   searchFuzzily,
-} from '../../../src/queries/search.js';
+} from '../../src/queries/search.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 import { anyText } from '../../support/texts.js';
 
