@@ -6,8 +6,7 @@ export { type FunctionCall, functionDriver, type TaskFunction } from './drivers/
 export { type RawExecOptions, rawExecDriver } from './drivers/raw-exec-driver.js';
 export type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './drivers/task-driver.js';
 export { type HttpAgentLinkOptions, httpAgentLink } from './http-agent-link.js';
-export type { HostOptions, HostVolume } from './node/describe-host.js';
-export type { VolumeUnusable } from './node/host-volumes.js';
+export type { HostOptions, HostVolume, VolumeUnusable } from './node/describe-host.js';
 export {
   createRunner,
   type Runner,

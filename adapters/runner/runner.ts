@@ -42,9 +42,14 @@ import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task
 import type { TaskDriver } from './drivers/task-driver.js';
 import { Agent } from './node/agent.js';
 import { agentFolder, type NodeIdentity, persistentNodeId } from './node/agent-folder.js';
-import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
+import {
+  describeHost,
+  type HostOptions,
+  type HostVolume,
+  type VolumeUnusable,
+  volumeFault,
+} from './node/describe-host.js';
 import type { KeptFinished } from './node/finished-allocations.js';
-import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
 import { ServerTime } from './node/registration.js';
 import { Background, within } from './waiting.js';
 

@@ -10,8 +10,8 @@ import {
   searchContexts,
   searchFuzzily,
 } from '../../src/queries/search.js';
-import { groupDocument, jobFrom } from '../../support/jobs.js';
-import { anyText } from '../../support/texts.js';
+import { groupDocument, jobFrom } from '../support/jobs.js';
+import { anyText } from '../support/texts.js';
 
 describe('contexts', () => {
   it('are all of them, or the one that is asked for', () => {

@@ -11,7 +11,7 @@ import { runBriefly } from '../commands/run-briefly.js';
 import { folderForFile, PathRefused, type TaskPaths, targetOf } from '../disk/task-target.js';
 import { messageOf } from '../disk/text-file.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
-import { isWritable } from '../node/host-volumes.js';
+import { isWritable } from '../node/describe-host.js';
 import { TaskTemplates, type TemplateActions } from '../task-templates.js';
 import { insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
