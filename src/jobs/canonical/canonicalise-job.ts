@@ -382,7 +382,7 @@ function canonicaliseMigrate(group: SubmittedTaskGroup, job: JobHead): Submitted
 /** What the tasks of a group inherit from it. */
 interface GroupHead {
   readonly RestartPolicy: Restart;
-  /** Whether all tasks are functions, which need no resources of their own. */
+  /** Whether all tasks are functions, which need no resources. */
   readonly areFunctions: boolean;
   /** Of the job and the group, for names of services. */
   readonly name: string;
