@@ -24,13 +24,19 @@ export { createEngine, type Engine, type EnginePorts, type StopOptions } from '.
 export type { InvalidTopic } from './events/subscription.js';
 export type { Host } from './host.js';
 export type { CallName } from './local-transport.js';
-export type { RunNotificationRule } from './notifications/run-notification-rule.js';
+export {
+  type ExecutionMode,
+  executionModes,
+  type RunNotificationRule,
+  type User,
+  type Workspace,
+  type WorkspaceNames,
+} from './notifications/workspace.js';
 export { type HostTransaction, NotCommittedError, type OpenTransaction } from './operations/context/shared-write.js';
 export type { EngineEmitter, EngineEvents } from './operations/events.js';
 export type { CallManner } from './operations/operation.js';
 export { type ExportSink, exportStore } from './operations/store/export/export-store.js';
-export type { InvalidExport } from './operations/store/export/read-store-export.js';
-export { readStoreExport } from './operations/store/export/read-store-export.js';
+export { type InvalidExport, readStoreExport } from './operations/store/export/read-store-export.js';
 export type { StoredSecretsCheck } from './operations/store/stored-secrets.js';
 export type { DurationSetting, EngineSetting, ValuesOf } from './options/setting-kinds.js';
 export { defaultSettings, engineSettings, type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
@@ -70,7 +76,6 @@ export type {
   TokenNotFound,
 } from './access/errors.js';
 export type { ClaimRefused } from './access/node-claim.js';
-export { parsePolicy } from './access/policy/parse-policy.js';
 export {
   type Area,
   type AreaLevel,
@@ -84,12 +89,13 @@ export {
   nodePoolCapabilities,
   type OperatorPolicy,
   type Policy,
+  parsePolicy,
   type VariableCapability,
   type VariablePathPolicy,
   variableCapabilities,
-} from './access/policy/policy.js';
-export type { RulesFault } from './access/policy/rules-reader.js';
-export type { PolicyJob, PolicyStub, StoredPolicy } from './access/policy-record.js';
+} from './access/policy/parse-policy.js';
+export type { RulesFault } from './access/policy/rules-text.js';
+export type { PolicyJob, PolicyStub, StoredPolicy, StoredRole } from './access/policy-record.js';
 export {
   anonymousPrincipal,
   hostPrincipal,
@@ -100,9 +106,7 @@ export {
   type Workload,
   type WorkspaceRight,
 } from './access/principal.js';
-export type { StoredRole } from './access/role-record.js';
-export type { RoleLink, TokenDocument, TokenStub } from './access/token-document.js';
-export type { OneTimeToken } from './access/tokens.js';
+export type { OneTimeToken, RoleLink, TokenDocument, TokenStub } from './access/tokens.js';
 export type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operations/access/tokens/put-token.js';
 export type { PermissionDenied } from './operations/authorise.js';
 export { callerWithin } from './operations/records/presented-secret.js';
@@ -175,9 +179,9 @@ export {
   outcomeWords,
   type RunOutcome,
   runOutcome,
-} from './jobs/runs/run-outcome.js';
-export type { ScalingEvent } from './jobs/scaling/scaling-event.js';
-export type { JobListStub } from './jobs/status/job-stub.js';
+} from './jobs/runs/job-run.js';
+export type { ScalingEvent } from './jobs/scaling/scaling-records.js';
+export type { ChildrenSummary, GroupSummary, JobListStub, JobSummary } from './jobs/status/job-summary.js';
 export type { ChangedDeployment } from './operations/deployments/act-on-deployment.js';
 export type { EvaluationDeletionRefused } from './operations/jobs/delete-evaluations.js';
 export type { DispatchedJob } from './operations/jobs/dispatch-job.js';
@@ -191,12 +195,12 @@ export type { ValidatedJob } from './operations/jobs/registration/validate-submi
 export type { StoppedJob } from './operations/jobs/stop-job.js';
 export type { FilterFault } from './operations/listing/answer-list.js';
 export type { ForcedLaunch } from './operations/periodic/launches.js';
-export type { SearchRefused } from './queries/search/search-context.js';
+export type { SearchRefused } from './queries/search.js';
 export type { DeploymentError, DeploymentNotFound } from './scheduler/deployment/deployment-errors.js';
 
 // ---- Nodes, node pools, scheduling, and the link of agents ----
 
-export { pendingTask } from './agent/task/transition-task-state.js';
+export { pendingTask } from './agent/task/task-event.js';
 export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from './agent-link.js';
 export type { ChangedNode } from './operations/nodes/drain-and-eligibility.js';
 export type { EvaluatedNode } from './operations/nodes/evaluate-node.js';
@@ -253,9 +257,10 @@ export type {
 } from './notifications/events/event.js';
 export type { EventAttributes } from './notifications/events/event-attributes.js';
 export { customEventAttributes, type EventType, type EventTypeInput } from './notifications/events/event-type.js';
-export { notificationForRunStatus, type RunStatusNotification } from './notifications/events/run-status.js';
 export {
   type AssessmentTrigger,
+  notificationForRunStatus,
+  type RunStatusNotification,
   type RunTrigger,
   type Trigger,
   type TriggerDefinition,
@@ -267,20 +272,20 @@ export {
   type WorkspaceTrigger,
 } from './notifications/events/trigger.js';
 export { type ExplainedConfiguration, type Explanation, explain, type Obstacle } from './notifications/explain.js';
-export { configurationPath, configurationUrl, type PublicEndpoint } from './notifications/payloads/links.js';
-export type { Recipient, RenderedEmail } from './notifications/payloads/message-context.js';
+export type { Recipient, RenderedEmail } from './notifications/payloads/message-outline.js';
 export {
+  configurationPath,
+  configurationUrl,
   type Occasion,
+  type PublicEndpoint,
   type RenderedFor,
   type RenderedNotification,
   type RequestIdentity,
   renderPayload,
   type SignatureRules,
 } from './notifications/payloads/render-payload.js';
-export type { DestinationHealth } from './notifications/queue/destination-health.js';
-export { type WaitReason, waitReasons } from './notifications/queue/wait-reason.js';
-export type { User } from './notifications/workspace.js';
-export { type ExecutionMode, executionModes, type Workspace, type WorkspaceNames } from './notifications/workspace.js';
+export type { DestinationHealth } from './notifications/queue/decide-alerts.js';
+export { type WaitReason, waitReasons } from './notifications/queue/queue-record.js';
 export type {
   ConfigurationView,
   DeliveryOptionsView,
@@ -311,9 +316,8 @@ export type { PublishedEvent } from './operations/records/publish-notification-e
 
 // ---- Waiting, metrics and notations ----
 
-export type { FilterEvaluationError } from './filter/evaluation.js';
 export type { FilterSyntaxError } from './filter/parse-filter.js';
-export type { ChildrenSummary, GroupSummary, JobSummary } from './jobs/status/job-summary.js';
+export type { FilterEvaluationError } from './filter/value-tests.js';
 export {
   type Instrument,
   instruments,

@@ -3,17 +3,19 @@ import type { NotificationPayload } from './notifications/payloads/notification-
 import { isBlank, matchesSignature, matchesStandardSignature, tokenProblem } from './notifications/signature.js';
 
 export type { AssessmentResult } from './notifications/events/event.js';
-export type { AssessmentPayload } from './notifications/payloads/assessment.js';
-export type { AutoDestroyPayload } from './notifications/payloads/auto-destroy.js';
-export { isOwnEventPayload, type OwnEventPayload } from './notifications/payloads/custom.js';
 export {
+  type AssessmentPayload,
+  type AutoDestroyPayload,
   isAssessmentPayload,
   isAutoDestroyPayload,
+  isOwnEventPayload,
   isRunPayload,
   isVerification,
   type NotificationPayload,
+  type OwnEventPayload,
+  type RunNotification,
+  type RunPayload,
 } from './notifications/payloads/notification-payload.js';
-export type { RunNotification, RunPayload } from './notifications/payloads/run.js';
 export { newSigningKeys } from './notifications/signature.js';
 
 /** Headers in the form of `node:http`, Express and Fastify, or of the web standard. Names are compared without case. */

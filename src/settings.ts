@@ -2,7 +2,7 @@ import { leastValueBytes, mostValueBytes, usualValueBytes } from './functions/va
 import { policyLevels } from './jobs/admission/job-policy.js';
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import { credentialHeaders } from './notifications/delivery/redact.js';
-import type { RunNotificationRule } from './notifications/run-notification-rule.js';
+import type { RunNotificationRule } from './notifications/workspace.js';
 import { checkOptions } from './options/check-options.js';
 import {
   amount,

@@ -1,18 +1,24 @@
 import { err, ok } from 'neverthrow';
 import { callerWithin, type Engine, type Principal } from '../../src/index.js';
 import type { StorageError } from '../../src/ports/index.js';
-import type { Query } from './calls/query.js';
+import type { Query } from './calls/query-and-body.js';
 import type { Locate, Located } from './calls/read-inputs.js';
-import { jsonResponse, type Route, type RouteCall, textResponse } from './calls/route.js';
-import type { Match } from './calls/router.js';
-import { type Authentication, type Authenticator, mayHaveRight, nobody, tokenFrom } from './edge/access.js';
-import type { EdgeGuard } from './edge/edge-guard.js';
-import type { HeaderNames } from './edge/header-names.js';
+import { jsonResponse, type Match, type Route, type RouteCall, textResponse } from './calls/router.js';
+import {
+  type Authentication,
+  type Authenticator,
+  bodyOfStrangers,
+  type EdgeGuard,
+  mayHaveRight,
+  nobody,
+  refusedRight,
+  refusedToken,
+  tokenFrom,
+} from './edge/access.js';
 import { claimantOf, type HeldBody, type HeldPlace, type Shares } from './edge/shares.js';
 import { placeOf } from './edge/target.js';
-import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { type InterfaceErrors, isBusyStore } from './errors/interface-errors.js';
-import { type HttpRequest, type HttpResponse, headerValue } from './http-message.js';
+import { type HeaderNames, type HttpRequest, type HttpResponse, headerValue } from './http-message.js';
 import type { Handshakes } from './sockets/admit-socket.js';
 
 /** The parts of a handler. */

@@ -2,9 +2,7 @@ export type { MessageSocket, SocketEnd } from '../../src/api/message-socket.js';
 export { fetchHandler } from './bridges/fetch-handler.js';
 export { type FastifyExchange, fastifyRoute, type NodeListenerOptions, nodeListener } from './bridges/node-listener.js';
 export type { AccessOptions } from './edge/access.js';
-export { type ConnectionLimits, limitConnections } from './edge/connection-limits.js';
-export type { Vocabulary } from './edge/header-names.js';
-export type { Claimant } from './edge/shares.js';
+export { type Claimant, type ConnectionLimits, limitConnections } from './edge/shares.js';
 export { createHttpHandler, type HttpHandlerOptions } from './http-handler.js';
 export {
   type BodyAllowance,
@@ -17,6 +15,7 @@ export {
   type RequestParts,
   requestFrom,
   type StreamedBody,
+  type Vocabulary,
 } from './http-message.js';
 export {
   type Admit,

@@ -1,8 +1,7 @@
 import { checkOptions } from '../../src/options/check-options.js';
 import { amount, anything, optional } from '../../src/options/option-kinds.js';
 import type { ListQuery, Storage } from '../../src/ports/storage.js';
-import { type KeyBounds, unitOrdered } from '../../src/storage/keys.js';
-import type { Snapshot } from '../../src/storage/overlay.js';
+import { type Snapshot, type SortedValues, sortedValues } from '../../src/storage/overlay.js';
 import {
   type AnyTable,
   type Entries,
@@ -10,6 +9,7 @@ import {
   entryOf,
   indexesOf,
   indexPosition,
+  type KeyBounds,
   type KeyedRow,
   type NamedIndex,
   parseRecord,
@@ -17,8 +17,8 @@ import {
   type RowText,
   rowKeyOf,
   sortKeyFrom,
+  unitOrdered,
 } from '../../src/storage/records.js';
-import { type SortedValues, sortedValues } from '../../src/storage/sorted-values.js';
 import type { StoreContents, TableContents } from '../../src/storage/store-contents.js';
 import { type Store, storageOver } from '../storage-kit/index.js';
 

@@ -1,5 +1,5 @@
-import type { AnyTable } from '../../src/storage/records.js';
 import {
+  type AnyTable,
   entriesOf,
   indexPosition,
   type KeyedRow,

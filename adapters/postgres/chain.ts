@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StorageError } from '../../src/ports/storage.js';
-import { storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
-import type { AnyTable } from '../../src/storage/records.js';
+import { type AnyTable, storageFailure } from '../../src/storage/records.js';
 import { type Batch, type FetchedRow, type OrderName, orderName, parseTables } from './batch.js';
 import { batchOf, Catalog } from './catalog.js';
 import { EntryCompletion } from './complete-entries.js';

@@ -1,7 +1,7 @@
 import { err, type Result } from 'neverthrow';
 import type { StorageError } from '../../src/ports/storage.js';
-import { storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
+import { storageFailure } from '../../src/storage/records.js';
 import {
   assertOfHost,
   assertSynchronous,

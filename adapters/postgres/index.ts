@@ -4,7 +4,7 @@ import { amount, either, flag, milliseconds, optional, port, text, textLike } fr
 import type { Logger } from '../../src/ports/logger.js';
 import type { StorageError } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { storageFailure } from '../../src/storage/failures.js';
+import { storageFailure } from '../../src/storage/records.js';
 import { type PostgresStorage, PostgresStore } from './postgres-storage.js';
 import { connectionsTo, type Lent, lentBy, type PgPool } from './session.js';
 

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { err, ok, type Result } from 'neverthrow';
 import type { StorageError } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { storageFailure } from '../../src/storage/failures.js';
-import { encodeEntry } from '../../src/storage/keys.js';
+import { encodeEntry, storageFailure } from '../../src/storage/records.js';
 import {
   BatchSize,
   type ContentsReader,

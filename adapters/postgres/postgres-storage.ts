@@ -2,8 +2,8 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Logger } from '../../src/ports/logger.js';
 import type { ReadView, Storage, StorageError, StoreFigures, WriteView, Written } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { awayMessage, closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
+import { awayMessage, closedFailure, storageFailure } from '../../src/storage/records.js';
 import {
   HostTransactionError,
   type Outcome,

@@ -1,9 +1,17 @@
 import type { ListQuery } from '../../src/ports/storage.js';
 import type { Key } from '../../src/shared/table.js';
-import { encodeEntry, encodeKey, type KeyBounds, unitOrdered } from '../../src/storage/keys.js';
-import type { Snapshot } from '../../src/storage/overlay.js';
-import { type AnyTable, indexesOf, indexPosition, type KeyedRow, type NamedIndex } from '../../src/storage/records.js';
-import { type SortedValues, sortedValues } from '../../src/storage/sorted-values.js';
+import { type Snapshot, type SortedValues, sortedValues } from '../../src/storage/overlay.js';
+import {
+  type AnyTable,
+  encodeEntry,
+  encodeKey,
+  indexesOf,
+  indexPosition,
+  type KeyBounds,
+  type KeyedRow,
+  type NamedIndex,
+  unitOrdered,
+} from '../../src/storage/records.js';
 import {
   type Batch,
   byPrimaryKey,

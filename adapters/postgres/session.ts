@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { StorageError } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { storageFailure } from '../../src/storage/failures.js';
+import { storageFailure } from '../../src/storage/records.js';
 import { Sql } from './sql.js';
 import {
   KeptStatements,

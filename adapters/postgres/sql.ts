@@ -1,5 +1,5 @@
-import { encodeEntry } from '../../src/storage/keys.js';
 import type { Overlay } from '../../src/storage/overlay.js';
+import { encodeEntry } from '../../src/storage/records.js';
 import { type Batch, byPrimaryKey, type ChangedTable, printTables } from './batch.js';
 import type { CatalogTable } from './catalog.js';
 import type { Gap, Replica } from './replica.js';

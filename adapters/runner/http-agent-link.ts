@@ -1,5 +1,5 @@
-import { outputFor } from '../../src/agent/link/command-shapes.js';
 import type { CommandPerformer } from '../../src/agent/link/node-command.js';
+import { outputFor } from '../../src/agent/link/node-shapes.js';
 import type { NodeReport } from '../../src/agent/link/node-work.js';
 import { carryOut } from '../../src/channels/carry-out.js';
 import { Channels } from '../../src/channels/channels.js';

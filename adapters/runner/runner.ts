@@ -27,8 +27,8 @@ import type { Logger } from '../../src/ports/logger.js';
 import { day, timerOf } from '../../src/shared/duration.js';
 import { FunctionSlots } from './allocation/function-slots.js';
 import type { RunnerContext } from './allocation/runner-context.js';
-import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
+import { canReadArchives } from './artifacts/unpack-archive.js';
 import {
   type DirectoryInUse,
   type DirectoryLock,
@@ -37,15 +37,19 @@ import {
   lockDirectory,
 } from './disk/directory-lock.js';
 import { DiskHandover } from './disk/disk-handover.js';
-import { DiskNotes } from './disk/disk-notes.js';
-import { NoteKeeper } from './disk/note-keeper.js';
+import { DiskNotes, NoteKeeper } from './disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
 import type { TaskDriver } from './drivers/task-driver.js';
 import { Agent } from './node/agent.js';
 import { agentFolder, type NodeIdentity, persistentNodeId } from './node/agent-folder.js';
-import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
+import {
+  describeHost,
+  type HostOptions,
+  type HostVolume,
+  type VolumeUnusable,
+  volumeFault,
+} from './node/describe-host.js';
 import type { KeptFinished } from './node/finished-allocations.js';
-import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
 import { ServerTime } from './node/registration.js';
 import { Background, within } from './waiting.js';
 

@@ -13,12 +13,11 @@ import {
   templateChange,
 } from '../../src/agent/template/render-templates.js';
 import type { ChangeScript, TaskTemplate } from '../../src/jobs/document/task-parts.js';
-import { mapProblem } from '../../src/jobs/validation/validate-start.js';
+import { mapProblem } from '../../src/jobs/validation/validate-texts.js';
 import { parseTemplate, type TemplateInputs, type VariableRead } from '../../src/templates/index.js';
 import type { RunnerContext } from './allocation/runner-context.js';
-import { NumberNote } from './disk/disk-notes.js';
-import type { TaskPaths } from './disk/task-paths.js';
-import { readWhole, targetOf, writeWhole } from './disk/task-target.js';
+import { NumberNote } from './disk/note-keeper.js';
+import { readWhole, type TaskPaths, targetOf, writeWhole } from './disk/task-target.js';
 import { isTransientFault, messageOf } from './disk/text-file.js';
 import { beforeAbort } from './waiting.js';
 

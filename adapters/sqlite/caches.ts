@@ -1,6 +1,5 @@
 import type { ListQuery } from '../../src/ports/storage.js';
-import type { KeyBounds } from '../../src/storage/keys.js';
-import type { AnyTable } from '../../src/storage/records.js';
+import type { AnyTable, KeyBounds } from '../../src/storage/records.js';
 import type { SqliteKeyedRow } from './sqlite-rows.js';
 
 /** A cache of rows that are read often (parents of dispatches, tokens, namespaces, pages of lists), with their parsed values. */

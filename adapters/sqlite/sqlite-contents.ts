@@ -7,7 +7,7 @@ import { deliveries } from '../../src/notifications/delivery/delivery.js';
 import { events } from '../../src/notifications/events/event.js';
 import type { StorageError } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { DamagedRowError, storageFailure } from '../../src/storage/failures.js';
+import { DamagedRowError, storageFailure } from '../../src/storage/records.js';
 import {
   BatchSize,
   type ContentsReader,

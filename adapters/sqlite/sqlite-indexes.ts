@@ -1,5 +1,14 @@
-import { encodeEntry, type KeyBounds, PAST_ALL_KEYS, unitOrdered } from '../../src/storage/keys.js';
-import { type AnyTable, entryOf, indexesOf, type NamedIndex, parseRecord } from '../../src/storage/records.js';
+import {
+  type AnyTable,
+  encodeEntry,
+  entryOf,
+  indexesOf,
+  type KeyBounds,
+  type NamedIndex,
+  PAST_ALL_KEYS,
+  parseRecord,
+  unitOrdered,
+} from '../../src/storage/records.js';
 import { allowLateRows, type LateRows, lateEntering } from './late-entries.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
 import { parseEntries, printEntries, sumOfKeys } from './sqlite-rows.js';

@@ -1,8 +1,14 @@
 import { crc32 } from 'node:zlib';
 import type { Row } from '../../src/ports/storage.js';
-import { DamagedRowError } from '../../src/storage/failures.js';
-import { encodeKey } from '../../src/storage/keys.js';
-import { type AnyTable, type KeyedRow, parseRecord, type RowText, sortKeyFrom } from '../../src/storage/records.js';
+import {
+  type AnyTable,
+  DamagedRowError,
+  encodeKey,
+  type KeyedRow,
+  parseRecord,
+  type RowText,
+  sortKeyFrom,
+} from '../../src/storage/records.js';
 import { type SqliteStatement, withValues } from './sqlite-handle.js';
 
 /*

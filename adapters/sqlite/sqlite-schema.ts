@@ -1,7 +1,6 @@
 import type { StorageError } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { storageFailure } from '../../src/storage/failures.js';
-import { encodeKey } from '../../src/storage/keys.js';
+import { encodeKey, storageFailure } from '../../src/storage/records.js';
 import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
 import { newestChange } from './sqlite-indexes.js';
 import { sumOfDocument, sumOfKeys } from './sqlite-rows.js';

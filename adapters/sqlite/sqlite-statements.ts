@@ -1,5 +1,5 @@
 import type { ListQuery } from '../../src/ports/storage.js';
-import type { KeyBounds } from '../../src/storage/keys.js';
+import type { KeyBounds } from '../../src/storage/records.js';
 import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
 import {
   betweenNumbers,

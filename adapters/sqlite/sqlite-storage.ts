@@ -5,7 +5,7 @@ import { checkArgument, checkOptions, type OptionTable } from '../../src/options
 import { either, flag, milliseconds, oneOf, optional, port, text } from '../../src/options/option-kinds.js';
 import type { Storage, StorageError, StoreFigures } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { storageFailure } from '../../src/storage/failures.js';
+import { storageFailure } from '../../src/storage/records.js';
 import { storageOver } from '../storage-kit/index.js';
 import { checkpointsByCommits, threadedCheckpoints } from './checkpoints.js';
 import { alongside, type HostRows } from './host-rows.js';

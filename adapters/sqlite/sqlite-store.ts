@@ -1,7 +1,6 @@
 import type { ListQuery, StorageError } from '../../src/ports/storage.js';
-import type { KeyBounds } from '../../src/storage/keys.js';
 import type { Overlay, Snapshot } from '../../src/storage/overlay.js';
-import { type AnyTable, indexPosition, type KeyedRow } from '../../src/storage/records.js';
+import { type AnyTable, indexPosition, type KeyBounds, type KeyedRow } from '../../src/storage/records.js';
 import { HostTransactionError, type ReadOutcome, type Store, type Waiters } from '../storage-kit/index.js';
 import { listCache, listKey, rowCache } from './caches.js';
 import type { Checkpoints } from './checkpoints.js';

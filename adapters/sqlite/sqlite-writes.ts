@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { encodeEntry } from '../../src/storage/keys.js';
 import type { Change, Overlay, PendingRow } from '../../src/storage/overlay.js';
+import { encodeEntry } from '../../src/storage/records.js';
 import type { Waiters } from '../storage-kit/index.js';
 import type { BoundIndex, BoundTable, Tables } from './sqlite-catalog.js';
 import type { EntryStatements } from './sqlite-indexes.js';

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { StorageError } from '../../src/ports/storage.js';
-import { failureOfRecord, storageFailure } from '../../src/storage/failures.js';
+import { failureOfRecord, storageFailure } from '../../src/storage/records.js';
 
 /*
  * All that a store contains, in the form in which it is copied from one medium to another: also tables and indexes that only other versions

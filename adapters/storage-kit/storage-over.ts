@@ -1,8 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
-import { closedFailure } from '../../src/storage/failures.js';
 import type { Snapshot } from '../../src/storage/overlay.js';
-import type { AnyTable } from '../../src/storage/records.js';
+import { type AnyTable, closedFailure } from '../../src/storage/records.js';
 import { type Waiters, waiters } from './waiters.js';
 import {
   contradiction,

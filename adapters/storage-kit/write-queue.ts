@@ -1,9 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { ReadView, StorageError, WriteView, Written } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
-import { failureOfRecord, storageFailure } from '../../src/storage/failures.js';
 import { Overlay, type Snapshot } from '../../src/storage/overlay.js';
-import type { AnyTable } from '../../src/storage/records.js';
+import { type AnyTable, failureOfRecord, storageFailure } from '../../src/storage/records.js';
 import { OverlayView, SnapshotView } from '../../src/storage/views.js';
 
 export type ReadWork = (view: ReadView) => unknown;

@@ -12,7 +12,7 @@ import { timerOf } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
 import type { PooledConnection, PooledExchange } from './connection-pool.js';
 import { type Fault, faultFromError } from './delivery-fault.js';
-import type { DeliveryUrl } from './delivery-url.js';
+import type { DeliveryUrl } from './outbound-guard.js';
 
 export type Outcome = Result<DeliveryResponse, DeliveryError>;
 type ResponseHeaders = Record<string, string[]>;

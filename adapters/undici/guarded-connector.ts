@@ -10,10 +10,9 @@ import {
 import type { ClientCertificate } from '../../src/ports/http-delivery.js';
 import { type Milliseconds, timerOf } from '../../src/shared/duration.js';
 import { faultError, faultFromError, type Phase } from './delivery-fault.js';
-import { nameResolver, type Resolver } from './name-resolver.js';
+import { nameResolver, type ResolvedAddress, type Resolver } from './name-resolver.js';
 import { bareHost, type OutboundGuard } from './outbound-guard.js';
 import { type OutboundProxy, openTunnel, outboundProxy, type ProxySettings } from './outbound-proxy.js';
-import type { ResolvedAddress } from './resolver-configuration.js';
 
 export interface ConnectTarget {
   readonly protocol: string;

@@ -7,11 +7,10 @@ import type { Instant } from '../../src/shared/instant.js';
 import { remembered } from '../../src/shared/remembered.js';
 import { ConnectionPool, connectionTable, type PoolSettings } from './connection-pool.js';
 import type { FaultType } from './delivery-fault.js';
-import { destinationFrom, longestUrl } from './delivery-url.js';
 import { Exchange, type Outcome } from './exchange.js';
 import { guardedConnector } from './guarded-connector.js';
 import type { Resolver } from './name-resolver.js';
-import { type AllowedDestinations, outboundGuard } from './outbound-guard.js';
+import { type AllowedDestinations, destinationFrom, longestUrl, outboundGuard } from './outbound-guard.js';
 import type { ProxySettings } from './outbound-proxy.js';
 
 /** The allowed destinations, and the connection options. */

@@ -7,9 +7,8 @@ import { timerOf } from '../../src/shared/duration.js';
 import { heldSignal } from '../../src/shared/held-signal.js';
 import { connectionTable } from './connection-pool.js';
 import { type Fault, faultError, faultFromError } from './delivery-fault.js';
-import { type DeliveryUrl, destinationFrom } from './delivery-url.js';
 import { type GuardedConnector, guardedConnector } from './guarded-connector.js';
-import { outboundGuard } from './outbound-guard.js';
+import { type DeliveryUrl, destinationFrom, outboundGuard } from './outbound-guard.js';
 import type { UndiciDeliverySettings } from './undici-delivery.js';
 
 /** The allowed sources of downloads, and the connection options. */

@@ -1,7 +1,6 @@
 import { table } from '../shared/table.js';
-import { parsePolicy } from './policy/parse-policy.js';
-import type { Policy } from './policy/policy.js';
-import type { RulesFault } from './policy/rules-reader.js';
+import { type Policy, parsePolicy } from './policy/parse-policy.js';
+import type { RulesFault } from './policy/rules-text.js';
 import type { Workload } from './principal.js';
 
 /** The tasks that a policy also applies to: those of a namespace, a job, a group, or one task. An empty string means all. */
@@ -84,7 +83,7 @@ export function policyFaults({ Name, Description, Rules, JobACL }: PolicyInput):
 }
 
 /** 1 to 128 letters, digits and hyphens: policies and roles. */
-export function isPolicyName(name: string): boolean {
+function isPolicyName(name: string): boolean {
   return /^[A-Za-z0-9-]{1,128}$/.test(name);
 }
 
@@ -98,5 +97,37 @@ function jobFaults(job: PolicyJob | null): readonly string[] {
   if (job.JobID !== '' && job.Namespace === '') faults.push('namespace must be set to set job ID');
   if (job.Group !== '' && job.JobID === '') faults.push('job ID must be set to set group');
   if (job.Task !== '' && job.Group === '') faults.push('group must be set to set task');
+  return faults;
+}
+
+/** A stored role: policies under one name, in the wire's own member names. */
+export interface StoredRole {
+  /** A UUID, made by the server. */
+  readonly ID: string;
+  /** 1 to 128 letters, digits and hyphens; unique. */
+  readonly Name: string;
+  /** At most 256 characters, for people. */
+  readonly Description: string;
+  /** The policies whose rights the role grants; at least one. */
+  readonly Policies: readonly { readonly Name: string }[];
+  /** Digest of the written content, in base64. */
+  readonly Hash: string;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+/** The writable part of a role. */
+export type RoleInput = Pick<StoredRole, 'Name' | 'Description' | 'Policies'>;
+
+export const roles = table<StoredRole>('acl_roles', (role) => [role.ID], {
+  by_name: { version: 1, key: (role) => [role.Name] },
+});
+
+/** All problems of a role, in order; empty if it may be stored. */
+export function roleFaults({ Name, Description, Policies }: RoleInput): readonly string[] {
+  const faults: string[] = [];
+  if (!isPolicyName(Name)) faults.push(`invalid name '${Name.slice(0, 160)}'`);
+  if ([...Description].length > 256) faults.push('description longer than 256');
+  if (Policies.length === 0) faults.push('at least one policy should be specified');
   return faults;
 }

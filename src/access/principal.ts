@@ -12,7 +12,7 @@ import {
   nodePoolCapabilities,
   type VariableCapability,
   variableCapabilities,
-} from './policy/policy.js';
+} from './policy/parse-policy.js';
 
 /** The caller's rights in the namespaces that match a glob. */
 export interface NamespaceRule {

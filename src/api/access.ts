@@ -1,6 +1,6 @@
 import type { CallAccess } from '../access/allows.js';
 import type { Capability } from '../access/capability.js';
-import type { Area, NodePoolCapability } from '../access/policy/policy.js';
+import type { Area, NodePoolCapability } from '../access/policy/parse-policy.js';
 import type { WorkspaceRight } from '../access/principal.js';
 
 export type { CallAccess } from '../access/allows.js';

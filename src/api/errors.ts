@@ -3,7 +3,7 @@ import type { ClaimRefused } from '../access/node-claim.js';
 import type { CommandRefused } from '../agent/link/node-command.js';
 import type { InvalidTopic } from '../events/subscription.js';
 import type { FunctionCallError } from '../functions/errors.js';
-import type { VersionBaseNotFound } from '../jobs/diff/diff-versions.js';
+import type { VersionBaseNotFound } from '../jobs/diff/diff-jobs.js';
 import type { DecodeError } from '../jobs/document/decode-job.js';
 import type {
   AdmissionRefused,
@@ -37,7 +37,7 @@ import type { FilterFault } from '../operations/listing/answer-list.js';
 import type { NodeTaken } from '../ports/agent-link.js';
 import type { CipherError } from '../ports/cipher.js';
 import type { StorageError } from '../ports/storage.js';
-import type { SearchRefused } from '../queries/search/search-context.js';
+import type { SearchRefused } from '../queries/search.js';
 import type { DeploymentError, DeploymentNotFound } from '../scheduler/deployment/deployment-errors.js';
 import type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
 import type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';

@@ -1,16 +1,13 @@
 import type { Call } from './call.js';
 import { policyCalls, roleCalls, tokenCalls } from './calls/access-calls.js';
-import { agentCalls } from './calls/agent-calls.js';
 import { actionCalls, allocationCommandCalls, fileCalls } from './calls/allocation-command-calls.js';
 import { clusterCalls, maintenanceCalls, schedulerCalls } from './calls/cluster-calls.js';
-import { deploymentActionCalls } from './calls/deployment-calls.js';
 import { eventCalls, eventTypeCalls, recoveryCalls } from './calls/event-calls.js';
 import { functionCalls } from './calls/function-calls.js';
 import { jobControlCalls } from './calls/job-calls/changes.js';
 import { jobCalls, poolJobCalls } from './calls/job-calls/index.js';
-import { namespaceCalls } from './calls/namespace-calls.js';
+import { namespaceCalls, nodePoolCalls } from './calls/namespace-calls.js';
 import { nodeActionCalls, nodeCommandCalls, nodeMetadataCalls } from './calls/node-calls.js';
-import { nodePoolCalls } from './calls/node-pool-calls.js';
 import { deliveryCalls, notificationCalls } from './calls/notification-calls.js';
 import {
   accountCalls,
@@ -19,12 +16,22 @@ import {
   workspaceCalls,
   workspaceReadCalls,
 } from './calls/organization-calls.js';
-import { scalingCalls } from './calls/scaling-calls.js';
-import { allocationCalls, deploymentCalls, evaluationCalls, nodeCalls } from './calls/scheduling-calls.js';
-import { searchCalls } from './calls/search-calls.js';
-import { allocationServiceCalls, jobServiceCalls, serviceCalls } from './calls/service-calls.js';
-import { systemCalls } from './calls/system-calls.js';
-import { variableCalls } from './calls/variable-calls.js';
+import {
+  allocationCalls,
+  deploymentActionCalls,
+  deploymentCalls,
+  evaluationCalls,
+  nodeCalls,
+  scalingCalls,
+} from './calls/scheduling-calls.js';
+import {
+  allocationServiceCalls,
+  jobServiceCalls,
+  searchCalls,
+  serviceCalls,
+  variableCalls,
+} from './calls/service-calls.js';
+import { agentCalls, systemCalls } from './calls/system-calls.js';
 
 /**
  * The call table: every call by area and name. The engine binds its operations to the names; the HTTP adapter matches

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
+import { plainType } from '../api/answers.js';
 import { type Call, type Framing, framingOf } from '../api/call.js';
 import type { NamedCall } from '../api/index.js';
 import type { MessageSocket } from '../api/message-socket.js';
-import { plainType } from '../api/plain-type.js';
 import { timerOf } from '../shared/duration.js';
 import { openBrowserSocket, type WebSocketConstructor } from './browser-socket.js';
 import type { TaggedError, Transport, TransportOptions } from './client.js';

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { CallInput } from '../api/answers.js';
-import type { Call } from '../api/call.js';
-import { waitingInputs } from '../api/call.js';
+import { type Call, waitingInputs } from '../api/call.js';
 import type { DocumentShape, Input, InputLocation } from '../api/inputs.js';
 import { type JsonMembers, printJson } from '../api/json-codecs.js';
 import { hasLoneSurrogate, isRecord } from '../shared/values.js';

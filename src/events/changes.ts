@@ -1,5 +1,12 @@
-import type { Notice } from './cluster-event.js';
-import type { ChangeOf, StateChange, Subjects, Topic } from './state-change.js';
+import type { StoredPolicy, StoredRole } from '../access/policy-record.js';
+import type { StoredToken } from '../access/tokens.js';
+import type { Job } from '../jobs/document/job.js';
+import type { Allocation } from '../scheduler/allocation.js';
+import type { Deployment } from '../scheduler/deployment/deployment.js';
+import type { Evaluation } from '../scheduler/evaluation.js';
+import type { Node } from '../scheduler/node.js';
+import type { NodePool } from '../scheduler/node-pool.js';
+import type { ServiceRegistration } from '../services/service-registration.js';
 
 /** The cause of a transaction. All of its events without an own type have this type. */
 export type Cause =
@@ -221,4 +228,62 @@ function noticeOf({ topic, before, after }: StateChange, type: string): Notice {
     FilterKeys: filterKeys,
     ...(after === undefined && topic === 'Job' ? { Deleted: true } : {}),
   };
+}
+
+/** The record type of a topic. */
+interface Subjects {
+  readonly Job: Job;
+  readonly Evaluation: Evaluation;
+  readonly Allocation: Allocation;
+  readonly Deployment: Deployment;
+  readonly Node: Node;
+  readonly NodePool: NodePool;
+  readonly Service: ServiceRegistration;
+  readonly ACLToken: StoredToken;
+  readonly ACLPolicy: StoredPolicy;
+  readonly ACLRole: StoredRole;
+}
+
+export type Topic = keyof Subjects;
+
+/** A record before and after one transaction; one side is absent when it was created or removed. */
+interface ChangeOf<T extends Topic> {
+  readonly topic: T;
+  readonly before: Subjects[T] | undefined;
+  readonly after: Subjects[T] | undefined;
+}
+
+export type StateChange = { [T in Topic]: ChangeOf<T> }[Topic];
+
+/** A notice of a change, without the new state. */
+export interface Notice {
+  readonly Topic: Topic;
+  /** The cause of the change: also for the evaluation of a registration it is `JobRegistered`. */
+  readonly Type: string;
+  /** ID of the changed record. */
+  readonly Key: string;
+  /** Empty for topics without namespaces. */
+  readonly Namespace: string;
+  /** Other IDs by which it can be selected. */
+  readonly FilterKeys: readonly string[] | null;
+  /** Whether the record was removed. */
+  readonly Deleted?: true;
+}
+
+/** A change of the cluster as the event stream reports it (job interface, event stream). */
+export interface ClusterEvent extends Omit<Notice, 'Deleted'> {
+  readonly Index: number;
+  /** The record after the change, under its topic's name; for a removal, the record before. */
+  readonly Payload: Readonly<Record<string, unknown>>;
+}
+
+/** The events of one transaction, which a stream sends together. */
+export interface EventBatch {
+  readonly Index: number;
+  readonly Events: readonly ClusterEvent[];
+}
+
+/** Builds the event of a notice; the record is given as readers see it. */
+export function eventFrom({ Deleted, ...notice }: Notice, Index: number, shown: unknown): ClusterEvent {
+  return { ...notice, Index, Payload: { [notice.Topic]: shown, ...(Deleted === undefined ? {} : { Deleted }) } };
 }

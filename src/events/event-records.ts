@@ -1,6 +1,5 @@
 import { table } from '../shared/table.js';
-import type { Notice } from './cluster-event.js';
-import type { Topic } from './state-change.js';
+import type { Notice, Topic } from './changes.js';
 
 /** The notices of one transaction. The records remain in their tables until they are overwritten. */
 export interface NoticeBatch {

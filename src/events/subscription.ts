@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { Notice } from './cluster-event.js';
+import type { Notice } from './changes.js';
 
 /** A topic of a subscription is invalid. */
 export interface InvalidTopic {

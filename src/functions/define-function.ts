@@ -1,5 +1,5 @@
 import { parseCron } from '../jobs/periodic/cron-expression.js';
-import { timeZone } from '../jobs/periodic/time-zone.js';
+import { timeZone } from '../jobs/periodic/decide-launch.js';
 import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import {

@@ -1,9 +1,9 @@
-import { pendingTask, transitionTaskState } from '../agent/task/transition-task-state.js';
+import { pendingTask, transitionTaskState } from '../agent/task/task-event.js';
 import { admitJob } from '../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../jobs/document/decode-job.js';
 import type { Job } from '../jobs/document/job.js';
-import { type RunOutcome, stoppedEarly } from '../jobs/runs/run-outcome.js';
+import { type RunOutcome, stoppedEarly } from '../jobs/runs/job-run.js';
 import type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/status/job-summary.js';
 import { type Allocation, noTransition, type TaskState } from '../scheduler/allocation.js';
 import { durationTextFromNanos, type Milliseconds } from '../shared/duration.js';

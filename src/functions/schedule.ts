@@ -1,5 +1,4 @@
-import { nextMatch } from '../jobs/periodic/next-launch.js';
-import { timeZone, utc } from '../jobs/periodic/time-zone.js';
+import { nextMatch, timeZone, utc } from '../jobs/periodic/decide-launch.js';
 import { minute } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { StoredSchedule } from './declaration.js';

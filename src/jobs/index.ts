@@ -8,23 +8,34 @@
 export type { VariableFile } from '../hcl/decode/decode-file.js';
 export type { FileAccess } from '../hcl/functions/files.js';
 export { admitJob, type InstallationDefaults } from './admission/admit-job.js';
-export { canonicaliseJob } from './canonical/canonicalise-job.js';
-export { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
-export { type PrepareJobError, prepareJob } from './changes/prepare-job.js';
+export { canonicaliseJob, canonicaliseSubmitted } from './canonical/canonicalise-job.js';
 export { type DecodeError, type DecodeOptions, decodeJob } from './document/decode-job.js';
 export type { DurationInput, DurationUnit } from './document/duration-input.js';
 export { equalSpec } from './document/equal-spec.js';
-export type { JsonValue } from './document/field-table.js';
-export type { Job, JobStatus, JobType } from './document/job.js';
+export type { FreeForm, JsonObject, JsonValue } from './document/field-table.js';
+export {
+  type Job,
+  type JobStatus,
+  type JobType,
+  type JobUIConfig,
+  type JobUILink,
+  type JobVersionTag,
+  jobTypes,
+  type Multiregion,
+  type MultiregionRegion,
+  type MultiregionStrategy,
+  type ParameterizedJobConfig,
+  type PeriodicConfig,
+} from './document/job.js';
 export type * from './document/job-input.js';
-export { type JobJsonSchema, jobJsonSchema } from './document/job-json-schema.js';
+export { type JobJsonSchema, type JsonSchema, jobJsonSchema } from './document/job-json-schema.js';
 export type { SubmittedJob } from './document/submitted-job.js';
 export type { Task } from './document/task.js';
-export type { TaskGroup } from './document/task-group.js';
+export type { CSIMountOptions, EphemeralDisk, TaskGroup, VolumeRequest } from './document/task-group.js';
 export { type UnknownField, unknownFields } from './document/unknown-fields.js';
 export type { AdmissionRefused, InvalidJob } from './errors.js';
-export { jobFrom } from './job-from.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from './parse-job.js';
+export { jobFrom, type PrepareJobError, prepareJob } from './prepare-job.js';
 export { errorsText, warningsText } from './validation/problems.js';
 export { type JobProblems, type ValidationContext, validateJob } from './validation/validate-job.js';
 
@@ -54,20 +65,7 @@ export type {
   UpstreamMeshGateway,
 } from './document/connect.js';
 export type { Nanoseconds, UnixNanoseconds } from './document/document-values.js';
-export type { FreeForm, JsonObject } from './document/field-table.js';
 export type { WorkloadIdentity } from './document/identity.js';
-export {
-  type JobUIConfig,
-  type JobUILink,
-  type JobVersionTag,
-  jobTypes,
-  type Multiregion,
-  type MultiregionRegion,
-  type MultiregionStrategy,
-  type ParameterizedJobConfig,
-  type PeriodicConfig,
-} from './document/job.js';
-export type { JsonSchema } from './document/job-json-schema.js';
 export type { CNIConfig, DNSConfig, NetworkResource, Port } from './document/network.js';
 export type { Affinity, Constraint, Spread, SpreadTarget } from './document/placement.js';
 export type {
@@ -81,7 +79,6 @@ export type {
 } from './document/policies.js';
 export type { NumaRequest, RequestedDevice, Resources } from './document/resources.js';
 export type { CheckRestart, Service, ServiceCheck, ServiceWeights } from './document/service.js';
-export type { CSIMountOptions, EphemeralDisk, VolumeRequest } from './document/task-group.js';
 export type {
   ChangeScript,
   CSIPluginConfig,
@@ -102,8 +99,14 @@ export type {
 // ---- What differs between two jobs ----
 
 export { annotateDiff, type DesiredUpdates, type PlanAnnotations } from './diff/annotate-diff.js';
-export { type DifferentJobs, type DiffOptions, diffJobs } from './diff/diff-jobs.js';
-export { diffVersions, type VersionBase, type VersionBaseNotFound } from './diff/diff-versions.js';
+export {
+  type DifferentJobs,
+  type DiffOptions,
+  diffJobs,
+  diffVersions,
+  type VersionBase,
+  type VersionBaseNotFound,
+} from './diff/diff-jobs.js';
 export type { DiffType, FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from './diff/job-diff.js';
 
 // ---- Decisions of the operations ----
@@ -114,16 +117,27 @@ export {
   type DispatchRequest,
   dispatchedChild,
 } from './changes/decide-dispatch.js';
-export { decideRegistration, type Registration, type RegistrationRequest } from './changes/decide-registration.js';
-export { decideRevert, type RevertRequest } from './changes/decide-revert.js';
-export { decideStop } from './changes/decide-stop.js';
+export {
+  decideRegistration,
+  decideRevert,
+  decideStop,
+  type Registration,
+  type RegistrationRequest,
+  type RevertRequest,
+} from './changes/decide-registration.js';
 export { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from './scaling/decide-scale.js';
 
 // ---- Periodic jobs ----
 
-export { decideForcedLaunch, decideLaunch, type LaunchDecision, scheduleLaunches } from './periodic/decide-launch.js';
-export { type CronFinding, type CronLint, lintCron, type UpcomingLaunch } from './periodic/lint-cron.js';
-export { nextLaunch, type PeriodicSchedule } from './periodic/next-launch.js';
+export {
+  decideForcedLaunch,
+  decideLaunch,
+  type LaunchDecision,
+  nextLaunch,
+  type PeriodicSchedule,
+  scheduleLaunches,
+} from './periodic/decide-launch.js';
+export { type CronFinding, type CronLint, lintCron, type UpcomingLaunch } from './periodic/validate-periodic.js';
 
 // ---- Templates of tasks ----
 

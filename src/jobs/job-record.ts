@@ -1,7 +1,8 @@
+import { unixNanosFromInstant, type WriteStamp } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import type { Job } from './document/job.js';
 import { defaultNamespaceName } from './namespaces/namespace.js';
-import { scalingPoliciesOf } from './scaling/scaling-policies.js';
+import { scalingPoliciesOf } from './scaling/scaling-records.js';
 
 /**
  * The current version of every job, in the form of the API, so that a read relays the row's JSON. Ordered by namespace and
@@ -65,4 +66,20 @@ export interface JobReference {
 
 export function namespaceOf(reference: { readonly namespace?: string }): string {
   return reference.namespace === undefined || reference.namespace === '' ? defaultNamespaceName : reference.namespace;
+}
+
+/** The row of a new instance of a parent; the writer computes its status. */
+export function newInstance(parent: Job, id: string, { index, now }: WriteStamp): Job {
+  return {
+    ...parent,
+    ID: id,
+    Name: id,
+    ParentID: parent.ID,
+    Status: 'pending',
+    StatusDescription: '',
+    SubmitTime: unixNanosFromInstant(now),
+    CreateIndex: index,
+    ModifyIndex: index,
+    JobModifyIndex: index,
+  };
 }

@@ -6,7 +6,7 @@ import { type FileAccess, fileFunctions } from '../hcl/functions/files.js';
 import { hclFunctions } from '../hcl/functions/index.js';
 import { pathFunctions } from '../hcl/functions/path-pattern.js';
 import { finish, type Steps } from '../hcl/steps.js';
-import { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
+import { canonicaliseSubmitted } from './canonical/canonicalise-job.js';
 import type { SubmittedJob } from './document/submitted-job.js';
 import { jobFromSpecification, specificationSchema } from './specification/read-specification.js';
 

@@ -1,8 +1,7 @@
-import { globMatches } from '../shared/glob.js';
+import { globMatches } from '../shared/values.js';
 import type { NotificationConfiguration } from './configurations/configuration.js';
 import type { DestinationKind } from './configurations/destination.js';
-import type { NotificationEvent } from './events/event.js';
-import { passesFilter } from './events/event-filter.js';
+import { type NotificationEvent, passesFilter } from './events/event.js';
 import { configurationOfAlert } from './events/event-type.js';
 import { spellingOf, spellingsOf, type TriggerFeature, triggerFromSpelling } from './events/trigger.js';
 import type { Workspace } from './workspace.js';

@@ -58,3 +58,15 @@ export const users = table<User>('users', (user) => [user.id], {
 
 /** As exports have it. */
 export const userWithoutAddress = (user: User): User => ({ ...user, email: `${user.id}@left-out.invalid` });
+
+/** A rule applies to a job when all its members match. */
+export interface RunNotificationRule {
+  /** Workspace id that receives the run events. */
+  readonly workspace: string;
+  /** Namespace glob; absent means every namespace. */
+  readonly namespace?: string;
+  /** Job id glob; a dispatched or periodic run is matched by its parent's id. */
+  readonly job?: string;
+  /** Meta keys and values that the job must have; the value `*` requires only the key. */
+  readonly meta?: Readonly<Record<string, string>>;
+}

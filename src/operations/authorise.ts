@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { allows, allowsArea, allowsNodePool } from '../access/allows.js';
 import type { Capability } from '../access/capability.js';
 import { mayActForNode } from '../access/node-claim.js';
-import type { Area, NodePoolCapability } from '../access/policy/policy.js';
+import type { Area, NodePoolCapability } from '../access/policy/parse-policy.js';
 import type { Principal } from '../access/principal.js';
 
 /** The caller may not do this in that namespace. Does not reveal whether anything exists there. */

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { FilterSyntaxError } from '../filter/parse-filter.js';
 import type { JobPolicy, PolicyLevel } from '../jobs/admission/job-policy.js';
-import { compileFilter } from './filters/index.js';
+import { compileFilter } from './filters/record-schemas.js';
 
 /** A policy as data: a filter expression over the job as it would be stored, such as `"owner" not in Meta`. */
 export interface PolicyRule {

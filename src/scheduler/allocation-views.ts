@@ -1,5 +1,5 @@
 import { zeroResources } from '../jobs/document/resources.js';
-import { allocationOutcome, type RunOutcome } from '../jobs/runs/run-outcome.js';
+import { allocationOutcome, type RunOutcome } from '../jobs/runs/job-run.js';
 import { type ResourceSum, type ResourceSums, resourceSums } from './allocated-resources.js';
 import type { Allocation } from './allocation.js';
 

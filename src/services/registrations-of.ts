@@ -1,5 +1,4 @@
-import { filledService, servicePort } from '../agent/environment/filled-service.js';
-import { serviceLookup } from '../agent/environment/task-environment.js';
+import { filledService, serviceLookup, servicePort } from '../agent/environment/task-environment.js';
 import type { Job } from '../jobs/document/job.js';
 import type { Service } from '../jobs/document/service.js';
 import type { Task } from '../jobs/document/task.js';

@@ -1,9 +1,16 @@
 import type { ListQuery, ReadView, Row, TableName, WriteView } from '../ports/storage.js';
 import type { Key, Table } from '../shared/table.js';
-import { UnstorableError } from './failures.js';
-import { keyBounds } from './keys.js';
 import { Overlay, type Snapshot } from './overlay.js';
-import { type AnyTable, entriesOf, indexPosition, type KeyedRow, rowKeyOf, sortKeyFrom } from './records.js';
+import {
+  type AnyTable,
+  entriesOf,
+  indexPosition,
+  type KeyedRow,
+  keyBounds,
+  rowKeyOf,
+  sortKeyFrom,
+  UnstorableError,
+} from './records.js';
 
 /**
  * The view of one run of a read's work function. It ends with the run, so that it cannot show a later state as if it were the old

@@ -13,8 +13,18 @@ import {
   type Pipeline,
   type Statement,
 } from './tree.js';
-import { isItem, isList, isMap, isMetadata, isTrue, kindOf, namesOf, printed, type Value } from './values.js';
-import { VariableItems } from './variable-items.js';
+import {
+  isItem,
+  isList,
+  isMap,
+  isMetadata,
+  isTrue,
+  kindOf,
+  namesOf,
+  printed,
+  type Value,
+  VariableItems,
+} from './values.js';
 
 /** The output of a template, and the inputs that it depends on. */
 export interface Rendering {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ruleBookFrom, ruleFor } from '../../src/access/rights.js';
+import { ruleBookFrom, ruleFor } from '../../src/access/allows.js';
 import {
   allows,
   allowsWorkspace,
@@ -12,7 +12,7 @@ import {
   namespaceCapabilities,
   type Principal,
 } from '../../src/index.js';
-import { globMatches } from '../../src/shared/glob.js';
+import { globMatches } from '../../src/shared/values.js';
 
 function callerWith(namespaces: Readonly<Record<string, NamespaceRule>>): Principal {
   return { accessor: 'a', name: 'a', management: false, namespaces, workspaces: {} };

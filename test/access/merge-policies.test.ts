@@ -8,12 +8,11 @@ import {
   allowsNodePool,
   allowsSomeVariable,
   allowsVariable,
+  mergePolicies,
 } from '../../src/access/allows.js';
 import { type Capability, capabilityFromName } from '../../src/access/capability.js';
-import { parsePolicy } from '../../src/access/policy/parse-policy.js';
-import type { Policy } from '../../src/access/policy/policy.js';
+import { type Policy, parsePolicy } from '../../src/access/policy/parse-policy.js';
 import type { Principal } from '../../src/access/principal.js';
-import { mergePolicies } from '../../src/access/rights.js';
 
 const nobody = { accessor: 'a', name: 'a', management: false, namespaces: {}, workspaces: {} };
 

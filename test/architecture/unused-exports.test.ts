@@ -12,11 +12,11 @@ const namedInDeclarations = [
   'adapters/cli/command-line/command.ts OptionDefinition',
   'src/api/call.ts NamespaceInputs',
   'src/api/call.ts ServerInputs',
-  'src/api/calls/agent-calls.ts Heard',
   'src/api/calls/job-calls/reads.ts JobVersions',
   'src/api/calls/job-calls/reads.ts VersionRows',
   'src/api/calls/node-calls.ts NodeAllocation',
   'src/api/calls/scheduling-calls.ts AllocationRows',
+  'src/api/calls/system-calls.ts Heard',
   'src/api/json-codecs.ts JsonMember',
   'src/api/node-documents.ts NodeListStub',
 ];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parsePolicy } from '../../src/access/policy/parse-policy.js';
 import { digestInList, parseChecksum } from '../../src/agent/artifact/artifact-plan.js';
-import { nextLaunch } from '../../src/jobs/periodic/next-launch.js';
+import { nextLaunch } from '../../src/jobs/periodic/decide-launch.js';
 import { periodicWarnings } from '../../src/jobs/periodic/validate-periodic.js';
 import { noDeliveryOptions, readDeliveryOptions } from '../../src/notifications/delivery/delivery-options.js';
-import { compileFilter } from '../../src/queries/filters/index.js';
+import { compileFilter } from '../../src/queries/filters/record-schemas.js';
 import { checkConstraint } from '../../src/scheduler/feasibility/constraint-operators.js';
 import { parseTree } from '../../src/templates/parse-template.js';
 import { parseVersion } from '../../src/versions/version.js';

@@ -1,8 +1,8 @@
 import { okAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock } from '../../adapters/memory/index.js';
-import { outputFor } from '../../src/agent/link/command-shapes.js';
 import type { CommandInput, CommandOutput, CommandPerformer } from '../../src/agent/link/node-command.js';
+import { outputFor } from '../../src/agent/link/node-shapes.js';
 import { carryOut } from '../../src/channels/carry-out.js';
 import { Channels } from '../../src/channels/channels.js';
 import type { Item } from '../../src/channels/frame.js';

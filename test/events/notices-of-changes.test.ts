@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Cause, noticesOfChanges } from '../../src/events/changes.js';
-import type { StateChange, Topic } from '../../src/events/state-change.js';
+import { type Cause, noticesOfChanges, type StateChange, type Topic } from '../../src/events/changes.js';
 
 /** The index of the transaction. */
 const index = 20;

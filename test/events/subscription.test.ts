@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Notice } from '../../src/events/cluster-event.js';
+import type { Notice } from '../../src/events/changes.js';
 import { isSubscribed, subscriptionFrom } from '../../src/events/subscription.js';
 
 const event: Notice = {

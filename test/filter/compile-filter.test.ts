@@ -17,7 +17,7 @@ import {
   unsigned,
 } from '../../src/filter/schema.js';
 import { defaultNamespace } from '../../src/jobs/namespaces/namespace.js';
-import { compileFilter } from '../../src/queries/filters/index.js';
+import { compileFilter } from '../../src/queries/filters/record-schemas.js';
 import { jobFrom } from '../support/jobs.js';
 import { anyText } from '../support/texts.js';
 

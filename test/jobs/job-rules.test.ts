@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { prunedVersions } from '../../src/jobs/changes/decide-registration.js';
-import { decideStop } from '../../src/jobs/changes/decide-stop.js';
+import { decideStop, prunedVersions } from '../../src/jobs/changes/decide-registration.js';
 import { prunedSubmissions, submissionLength } from '../../src/jobs/changes/submissions.js';
 import { jobStatusOf } from '../../src/jobs/status/job-status.js';
 import { newSummary, withAllocation, withChild, withGroupsOf, withQueued } from '../../src/jobs/status/job-summary.js';

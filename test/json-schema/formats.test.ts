@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatNames, formats } from '../../src/json-schema/formats.js';
+import { formatNames, formats } from '../../src/json-schema/scalar-keywords.js';
 
 const label = 'a'.repeat(63);
 

@@ -1,19 +1,31 @@
 import { describe, expect, test } from 'vitest';
-import type { DestinationKind } from '../../src/notifications/configurations/destination.js';
 import {
   type Enablement,
   type EnablementEvent,
   transitionEnablement,
-} from '../../src/notifications/configurations/enablement.js';
+} from '../../src/notifications/configurations/decide-configuration.js';
+import type { DestinationKind } from '../../src/notifications/configurations/destination.js';
 import { classifyAnswer, classifySilence } from '../../src/notifications/delivery/classify-failure.js';
 import { redactHeaders, withoutUserinfo } from '../../src/notifications/delivery/redact.js';
-import { nextAttemptAt, parseRetryAfter } from '../../src/notifications/delivery/retry-schedule.js';
-import { transitionDelivery } from '../../src/notifications/delivery/transition-delivery.js';
+import {
+  nextAttemptAt,
+  parseRetryAfter,
+  transitionDelivery,
+} from '../../src/notifications/delivery/transition-delivery.js';
 import { eventFromAttributes } from '../../src/notifications/events/event-attributes.js';
-import { notificationForRunStatus } from '../../src/notifications/events/run-status.js';
+import { notificationForRunStatus } from '../../src/notifications/events/trigger.js';
 import { signBody, standardSignature } from '../../src/notifications/signature.js';
-import { afterFailure, afterSuccess, breakerAllows, closedBreaker } from '../../src/queue/circuit-breaker.js';
-import { drawn, perSecond, refilled, startsAt, type TokenBucket } from '../../src/queue/limits.js';
+import {
+  afterFailure,
+  afterSuccess,
+  breakerAllows,
+  closedBreaker,
+  drawn,
+  perSecond,
+  refilled,
+  startsAt,
+  type TokenBucket,
+} from '../../src/queue/limits.js';
 
 test('signatures of the known answers', () => {
   expect(signBody('tökén', '{"message":"Größe ✓"}')).toBe(

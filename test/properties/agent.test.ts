@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { AllocationEvent } from '../../src/agent/allocation/allocation-life.js';
+import type { AllocationEvent } from '../../src/agent/allocation/transition-allocation.js';
 import type { TaskEffect, TaskLifeEvent } from '../../src/agent/task/task-life.js';
 import { AllocationPlay, exited, plainScript, type Script } from '../support/allocation-play.js';
 import { jobFrom } from '../support/jobs.js';

@@ -8,7 +8,7 @@ import {
   isInOrder,
   isUnfinished,
 } from '../../src/notifications/delivery/delivery.js';
-import { keyOfDelivery } from '../../src/notifications/delivery/fresh-delivery.js';
+import { keyOfDelivery } from '../../src/notifications/delivery/transition-delivery.js';
 import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import { queues } from '../../src/notifications/queue/queue-record.js';
 import { createNotificationConfiguration } from '../../src/operations/notifications/configurations/create-notification-configuration.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { err, ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { createdPositionOf, isUuid, namedPositionOf, namedTokenOf } from '../../src/queries/list-tokens.js';
-import { readPage } from '../../src/queries/page.js';
+import { createdPositionOf, isUuid, namedPositionOf, namedTokenOf, readPage } from '../../src/queries/page.js';
 
 function source(rows: readonly number[], accept: (row: number) => boolean, reads: number[] = []) {
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prepareJob } from '../../src/jobs/changes/prepare-job.js';
+import { prepareJob } from '../../src/jobs/prepare-job.js';
 import { policyOfRule } from '../../src/queries/policy-rule.js';
 import { batchJob, group } from '../operations/jobs/world.js';
 

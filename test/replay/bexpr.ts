@@ -1,7 +1,6 @@
 import { type Filter, filterCompiler } from '../../src/filter/compile-filter.js';
 import type { StructType } from '../../src/filter/schema.js';
-import { allocationSchema } from '../../src/queries/filters/allocation-schema.js';
-import { jobSchema } from '../../src/queries/filters/job-schema.js';
+import { allocationSchema, jobSchema } from '../../src/queries/filters/job-schema.js';
 import { nodeSchema } from '../../src/queries/filters/node-schema.js';
 import { deploymentSchema, evaluationSchema } from '../../src/queries/filters/record-schemas.js';
 import { firstDifference } from './difference.js';

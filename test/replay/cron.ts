@@ -1,5 +1,4 @@
-import { nextLaunch } from '../../src/jobs/periodic/next-launch.js';
-import { timeZone } from '../../src/jobs/periodic/time-zone.js';
+import { nextLaunch, timeZone } from '../../src/jobs/periodic/decide-launch.js';
 import { periodicProblems } from '../../src/jobs/periodic/validate-periodic.js';
 import { firstDifference } from './difference.js';
 import type { Play, Vector } from './player.js';

@@ -1,5 +1,5 @@
 import { decideRestart, type RestartCount, type TaskExit } from '../../src/agent/task/decide-restart.js';
-import { restartsOnSuccess, taskPhase } from '../../src/agent/task/task-plan.js';
+import { restartsOnSuccess, taskPhase } from '../../src/agent/task/task-life.js';
 import type { Job } from '../../src/jobs/document/job.js';
 import type { RestartPolicy } from '../../src/jobs/document/policies.js';
 import type { Task } from '../../src/jobs/document/task.js';

@@ -1,6 +1,6 @@
+import { contentOf } from '../../src/jobs/diff/diff-fields.js';
 import { diffJobs } from '../../src/jobs/diff/diff-jobs.js';
 import type { JobDiff } from '../../src/jobs/diff/job-diff.js';
-import { contentOf } from '../../src/jobs/diff/omitted-changes.js';
 import type { Job } from '../../src/jobs/document/job.js';
 import { jobOf } from './canonical-jobs.js';
 import { firstDifference } from './difference.js';

@@ -1,20 +1,22 @@
+import { toldState } from '../../src/agent/allocation/client-status.js';
 import {
   type AllocationEffect,
   type AllocationEvent,
   type AllocationLife,
   isAtRest,
   newAllocationLife,
-} from '../../src/agent/allocation/allocation-life.js';
-import { toldState } from '../../src/agent/allocation/client-status.js';
-import { transitionAllocation } from '../../src/agent/allocation/transition-allocation.js';
-import { newTaskLife, type TaskEffect, type TaskLifeEvent } from '../../src/agent/task/task-life.js';
+  transitionAllocation,
+} from '../../src/agent/allocation/transition-allocation.js';
 import {
   type DecisionInputs,
   freshTaskRecord,
+  newTaskLife,
+  type TaskEffect,
+  type TaskLifeEvent,
   type TaskPlan,
   type TaskRecord,
   taskPlan,
-} from '../../src/agent/task/task-plan.js';
+} from '../../src/agent/task/task-life.js';
 import type { Job } from '../../src/jobs/document/job.js';
 
 /** A scripted driver: for each effect, events after a number of milliseconds. */

@@ -1,6 +1,6 @@
 import { errAsync } from 'neverthrow';
 import type { Storage } from '../../src/ports/storage.js';
-import { storageFailure } from '../../src/storage/failures.js';
+import { storageFailure } from '../../src/storage/records.js';
 
 export interface Watch {
   /** Called before each write; false refuses it. */

@@ -4,8 +4,8 @@ import type { DocumentShape, Input, InputLocation } from '../../../src/api/input
 import { kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
 import type { TextCodec } from '../../../src/api/text-codecs.js';
 import { isRecord } from '../../../src/shared/values.js';
-import type { Vocabulary } from '../edge/header-names.js';
 import { type BadInput, badInput } from '../errors/interface-errors.js';
+import type { Vocabulary } from '../http-message.js';
 import {
   closedDocumentOf,
   type DocumentFault,
@@ -14,10 +14,8 @@ import {
   strayFaults,
 } from '../notifications/request-document.js';
 import { clientRoutes } from './client-routes.js';
-import { parseJsonBody, unreadBody } from './json-body.js';
-import { badParameter } from './query.js';
-import type { Route, RouteCall } from './route.js';
-import { createRouter, type Match } from './router.js';
+import { badParameter, parseJsonBody, unreadBody } from './query-and-body.js';
+import { createRouter, type Match, type Route, type RouteCall } from './router.js';
 
 /** The interface that a path belongs to, and its match there. */
 export interface Located {

@@ -7,10 +7,124 @@ import {
   principalFault,
 } from '../../../src/index.js';
 import type { StorageError } from '../../../src/ports/index.js';
-import type { Query } from '../calls/query.js';
-import type { Route } from '../calls/route.js';
-import { type HttpRequest, headerValue } from '../http-message.js';
-import { tokenHeaders } from './header-names.js';
+import { quoted } from '../../../src/shared/values.js';
+import type { Query } from '../calls/query-and-body.js';
+import { type Route, textResponse } from '../calls/router.js';
+import { type HttpRequest, type HttpResponse, headerValue, tokenHeaders } from '../http-message.js';
+import { authorityOf } from './target.js';
+
+/**
+ * Why a request is refused before routing. 421: it was sent to a host name that this server does not answer
+ * to, as in a DNS rebinding attack. 403: a page of another origin sent it.
+ */
+interface EdgeRefusal {
+  readonly status: 421 | 403;
+  readonly message: string;
+}
+
+interface EdgeGuardOptions {
+  /** Origin of the server as browsers see it, such as `https://jobs.example.org`. */
+  readonly publicOrigin: string;
+  /** Further names and addresses that the server answers to, without ports; `*` accepts every name. */
+  readonly hosts: readonly string[];
+}
+
+/**
+ * Returns the refusal, or undefined for an allowed request. `changes`: the request is for a call that changes state, whatever its
+ * method.
+ */
+export type EdgeGuard = (request: HttpRequest, changes?: boolean) => EdgeRefusal | undefined;
+
+/**
+ * Protects a server that trusts its network location or the browser's credentials against web pages. Allowed hosts are loopback, the
+ * address that the client connected to, the host of the public origin, and `hosts`; ports are ignored. A write (every method other than
+ * GET and HEAD, every upgrade, and a GET of a call that changes state) is refused if its headers show that a page of another origin
+ * sent it. Only browsers send these headers, `Origin` and `Sec-Fetch-Site`; other clients are not affected.
+ */
+export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard {
+  const known = new Set(['localhost', '[::1]', hostNameOf(hostOfOrigin(publicOrigin)), ...hosts.map(asHostName)]);
+  const anyHost = hosts.includes('*');
+  const ownOrigin = originHost(publicOrigin);
+
+  // Nearly all requests to a server have the same host.
+  let last: { readonly host: string; readonly name: string | undefined } | undefined;
+  const nameOf = (host: string): string | undefined => {
+    if (last?.host !== host) last = { host, name: hostNameOf(host) };
+    return last.name;
+  };
+
+  const answersTo = (host: string, request: HttpRequest): boolean => {
+    const name = nameOf(host);
+    if (name === undefined) return false;
+    return known.has(name) || isLoopback(name) || name === addressAsHost(request.localAddress?.());
+  };
+
+  return (request, changes = false) => {
+    const host = headerValue(request, 'host') ?? headerValue(request, ':authority') ?? authorityOf(request.target);
+    if (host !== undefined && !anyHost && !answersTo(host, request)) return unknownHost(host);
+    return (changes || isWrite(request)) && isFromForeignPage(request, [ownOrigin, host?.toLowerCase()])
+      ? foreignPage
+      : undefined;
+  };
+}
+
+/** Whether the request is a write. An upgrade is one, because its socket can carry any command. */
+function isWrite(request: HttpRequest): boolean {
+  return (request.method !== 'GET' && request.method !== 'HEAD') || headerValue(request, 'upgrade') !== undefined;
+}
+
+/** Whether the headers show that a page of an origin other than these sent it. */
+function isFromForeignPage(request: HttpRequest, own: readonly (string | undefined)[]): boolean {
+  const site = headerValue(request, 'sec-fetch-site');
+  if (site === 'cross-site' || site === 'same-site') return true;
+  const origin = headerValue(request, 'origin');
+  if (origin === undefined) return false;
+  const from = originHost(origin);
+  return from === undefined || !own.includes(from);
+}
+
+function unknownHost(host: string): EdgeRefusal {
+  const message = `this server does not answer to the host ${quoted(host)}; add it to its allowed hosts or set its public origin`;
+  return { status: 421, message };
+}
+
+const foreignPage: EdgeRefusal = {
+  status: 403,
+  message: 'this server refuses writes and sockets from pages of another origin',
+};
+
+/** The name of a `Host` header without the port, in lower case; undefined if invalid. IPv6 keeps its brackets. */
+function hostNameOf(host: string | undefined): string | undefined {
+  return host === undefined ? undefined : hostPattern.exec(host)?.[1]?.toLowerCase();
+}
+
+const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+)(?::[0-9]*)?$/;
+
+function isLoopback(name: string): boolean {
+  return /^127(?:\.[0-9]{1,3}){3}$/.test(name);
+}
+
+/** Normalizes a configured host: written as in a URL, or a bare IPv6 address. */
+function asHostName(host: string): string {
+  const name = host.toLowerCase();
+  return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
+}
+
+/** A socket's local address in the notation of a `Host` header; IPv4-mapped IPv6 becomes IPv4. */
+function addressAsHost(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  return asHostName(address.replace(/^::ffff:(?=[0-9.]+$)/i, '').replace(/%.*$/, ''));
+}
+
+function hostOfOrigin(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/** Host and port of an origin as a browser's `Host` header has them: without the port that the scheme implies. */
+function originHost(origin: string): string | undefined {
+  const host = origin.startsWith('http://') || origin.startsWith('https://') ? hostOfOrigin(origin) : undefined;
+  return host === '' ? undefined : host;
+}
 
 /**
  * Who may call. There is no default: choose the host's own authentication (`authenticate`), the built-in tokens, or open access
@@ -120,4 +234,44 @@ export function mayHaveRight(route: Route, caller: Principal, pathValues: readon
     namespace: query.get('namespace').unwrapOr(undefined),
     workspace: route.path.startsWith('/workspaces/{') ? pathValues[0] : undefined,
   });
+}
+
+/** Size of bodies that are validated although the caller lacks the right, so that their errors take precedence. */
+export const bodyOfStrangers = 64 * 1024;
+
+/** Nomad checks the right for streams of files after their start: the refusal is in the body. */
+const streamsOfFiles = /^\/v1\/client\/fs\/(cat|readat|stream)\//;
+const logsOfTasks = /^\/v1\/client\/fs\/logs\//;
+/** Calls that the server forwards to a node, with the token. */
+const passedOn = /^\/v1\/client\//;
+/** Calls that look the token up themselves, before anything else. */
+const lookedUpFirst = /^\/v1\/(agent\/self|jobs\/parse|acl\/token\/self)$/;
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const denied = 'Permission denied';
+
+/**
+ * Nomad's answers to an unknown token, on the paths where that is not a 403. Nomad takes a token other than a UUID
+ * for a signed identity and reports that it cannot read its signature.
+ */
+export function refusedToken(path: string, secret: string): HttpResponse | undefined {
+  const isUuid = uuid.test(secret);
+  if (streamsOfFiles.test(path)) return textResponse(200, `rpc error: ${isUuid ? denied : noSignature}`);
+  if (logsOfTasks.test(path) && isUuid) return textResponse(500, `rpc error: ${denied}`);
+  if (isUuid) return undefined;
+  if (passedOn.test(path)) return textResponse(500, `rpc error: ${noSignature}`);
+  return lookedUpFirst.test(path) ? textResponse(500, noSignature) : undefined;
+}
+
+/** The close reason of a socket whose caller has this unknown token. */
+export function refusedSocketToken(secret: string): string {
+  return `rpc error: ${uuid.test(secret) ? denied : noSignature}`;
+}
+
+/** The message of Nomad's signature library: on some paths it is the body of the answer. */
+const noSignature = 'failed to parse signed token: go-jose/go-jose: compact JWS format must have three parts';
+
+/** Answers for a missing right, on the paths where it is not a 403. */
+export function refusedRight(path: string): HttpResponse | undefined {
+  return streamsOfFiles.test(path) ? textResponse(200, denied) : undefined;
 }

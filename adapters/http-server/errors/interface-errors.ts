@@ -1,6 +1,6 @@
 import type { CallAccess } from '../../../src/api/access.js';
+import { plainType } from '../../../src/api/answers.js';
 import type { ErrorTag } from '../../../src/api/errors.js';
-import { plainType } from '../../../src/api/plain-type.js';
 import { type HttpResponse, isWhole } from '../http-message.js';
 
 /** How an interface prints errors, of requests and of operations. */

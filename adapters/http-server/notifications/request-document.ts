@@ -3,8 +3,8 @@ import type { Call } from '../../../src/api/call.js';
 import type { DocumentShape } from '../../../src/api/inputs.js';
 import { suggestName } from '../../../src/hcl/index.js';
 import { isRecord, quoted } from '../../../src/shared/values.js';
-import { parseJsonBody } from '../calls/json-body.js';
-import type { RouteCall } from '../calls/route.js';
+import { parseJsonBody } from '../calls/query-and-body.js';
+import type { RouteCall } from '../calls/router.js';
 import { type BadInput, badInput } from '../errors/interface-errors.js';
 import { headerValue } from '../http-message.js';
 

@@ -13,9 +13,8 @@ import {
   text,
   wholeObject,
 } from './json-schema.js';
-import { agentSchemas, nodeSchemas } from './node-schemas.js';
 import { accessSchemas, allocationSchemas, outcome, recordSchemas } from './record-schemas.js';
-import { systemSchemas } from './system-schemas.js';
+import { agentSchemas, nodeSchemas, systemSchemas } from './system-schemas.js';
 
 /** The members of a stored job in addition to those submitted. */
 const job: JsonSchema = {

@@ -2,10 +2,10 @@ import type { Call, Framing, HttpMethod } from '../../../src/api/call.js';
 import type { ErrorTag, NotificationCallError } from '../../../src/api/errors.js';
 import type { NamedCall } from '../../../src/api/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
-import { jsonApiType, jsonType } from '../calls/route.js';
-import type { HeaderNames } from '../edge/header-names.js';
-import { jobStatusesOf } from '../errors/job-statuses.js';
+import { jsonApiType, jsonType } from '../calls/router.js';
+import { jobStatusesOf } from '../errors/job-errors.js';
 import { notificationStatuses } from '../errors/notification-errors.js';
+import type { HeaderNames } from '../http-message.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** Every status that the call can return for this method, with the content of the response. */

@@ -1,14 +1,18 @@
 import type { CallAccess } from '../../../src/api/access.js';
 import { isHandshakeAnnounced, type MessageSocket, tokenOfHandshake } from '../../../src/api/message-socket.js';
 import type { Principal } from '../../../src/index.js';
-import type { Query } from '../calls/query.js';
-import type { Route, RouteCall } from '../calls/route.js';
-import { type Authentication, type Authenticator, mayHaveRight, tokenFrom } from '../edge/access.js';
-import { tokenHeaders } from '../edge/header-names.js';
+import type { Query } from '../calls/query-and-body.js';
+import type { Route, RouteCall } from '../calls/router.js';
+import {
+  type Authentication,
+  type Authenticator,
+  mayHaveRight,
+  refusedSocketToken,
+  tokenFrom,
+} from '../edge/access.js';
 import { claimantOf } from '../edge/shares.js';
-import { refusedSocketToken } from '../edge/upstream-refusals.js';
 import { internalErrorText } from '../errors/interface-errors.js';
-import type { HttpRequest } from '../http-message.js';
+import { type HttpRequest, tokenHeaders } from '../http-message.js';
 import type { Admit } from './upgrade-listener.js';
 
 /** The close code and reason of a refused socket: 1008 for a fault of the client, 1011 for others. */

@@ -1,4 +1,5 @@
 import { err, type Result } from 'neverthrow';
+import { failedTask, standingOfTasks, toldState } from '../../../src/agent/allocation/client-status.js';
 import {
   type AllocationEffect,
   type AllocationEvent,
@@ -9,9 +10,8 @@ import {
   isDone,
   mayFinish,
   newAllocationLife,
-} from '../../../src/agent/allocation/allocation-life.js';
-import { failedTask, standingOfTasks, toldState } from '../../../src/agent/allocation/client-status.js';
-import { transitionAllocation } from '../../../src/agent/allocation/transition-allocation.js';
+  transitionAllocation,
+} from '../../../src/agent/allocation/transition-allocation.js';
 import {
   type CommandOutput,
   type CommandRefused,
@@ -20,8 +20,14 @@ import {
   type TaskUsage,
 } from '../../../src/agent/link/node-command.js';
 import type { AllocationReport, FailureOutput } from '../../../src/agent/link/node-work.js';
-import { newTaskLife, type TaskLife } from '../../../src/agent/task/task-life.js';
-import { freshTaskRecord, hasBegun, restoredTaskRecord, taskPlan } from '../../../src/agent/task/task-plan.js';
+import {
+  freshTaskRecord,
+  hasBegun,
+  newTaskLife,
+  restoredTaskRecord,
+  type TaskLife,
+  taskPlan,
+} from '../../../src/agent/task/task-life.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import { stopOnClientAfter } from '../../../src/scheduler/reconcile/reconnect.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';

@@ -1,5 +1,5 @@
 import type { NodeDescription } from '../../../src/agent/link/node-work.js';
-import type { DecisionInputs } from '../../../src/agent/task/task-plan.js';
+import type { DecisionInputs } from '../../../src/agent/task/task-life.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { Task } from '../../../src/jobs/document/task.js';
 import type { TaskGroup } from '../../../src/jobs/document/task-group.js';

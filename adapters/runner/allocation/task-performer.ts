@@ -9,11 +9,11 @@ import {
 import { outputTail, passwordsIn, secretForms, withoutForms } from '../../../src/agent/output/output-tail.js';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import type { StartFault, TaskEffect, TaskLifeEvent } from '../../../src/agent/task/task-life.js';
-import type { TaskPaths } from '../disk/task-paths.js';
+import type { TaskPaths } from '../disk/task-target.js';
 import { isTransientFault, messageOf } from '../disk/text-file.js';
-import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
-import { logEnd } from '../logs/log-files.js';
+import { noUsage } from '../drivers/task-processes.js';
+import { logEnd } from '../logs/log-collector.js';
 import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import type { FunctionSlot } from './function-slots.js';

@@ -9,8 +9,7 @@ import type { StartFault } from '../../../src/agent/task/task-life.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { Task } from '../../../src/jobs/document/task.js';
 import { type TaskNeed, taskNeeds } from '../../../src/jobs/task-needs.js';
-import type { TaskPaths } from '../disk/task-paths.js';
-import { targetOf, writeWhole } from '../disk/task-target.js';
+import { type TaskPaths, targetOf, writeWhole } from '../disk/task-target.js';
 import type { TaskStart } from '../drivers/task-driver.js';
 import type { RunnerContext, TaskAssignment } from './runner-context.js';
 

@@ -11,12 +11,10 @@ import type { TaskArtifact } from '../../../src/jobs/document/task-parts.js';
 import type { Download, DownloadRequest } from '../../../src/ports/download.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 import { messageOf } from '../../../src/shared/values.js';
-import { NumberNote } from '../disk/disk-notes.js';
-import type { TaskPaths } from '../disk/task-paths.js';
-import { folderForFile, PathRefused, type TaskTarget, targetOf } from '../disk/task-target.js';
+import { NumberNote } from '../disk/note-keeper.js';
+import { folderForFile, PathRefused, type TaskPaths, type TaskTarget, targetOf } from '../disk/task-target.js';
 import { isTransientFault } from '../disk/text-file.js';
-import { ArchivesUnread } from './archive-entries.js';
-import { ArchiveRefused, freshFolder, moveUnpacked, unpackArchive } from './unpack-archive.js';
+import { ArchiveRefused, ArchivesUnread, freshFolder, moveUnpacked, unpackArchive } from './unpack-archive.js';
 
 /** Limits of one artifact. */
 export interface ArtifactLimits {

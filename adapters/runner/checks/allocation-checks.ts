@@ -14,8 +14,7 @@ import {
   strikesAfter,
   uncheckedState,
 } from '../../../src/agent/checks/check-state.js';
-import { filledService, servicePort } from '../../../src/agent/environment/filled-service.js';
-import { serviceLookup } from '../../../src/agent/environment/task-environment.js';
+import { filledService, serviceLookup, servicePort } from '../../../src/agent/environment/task-environment.js';
 import type { Service, ServiceCheck } from '../../../src/jobs/document/service.js';
 import type { Task } from '../../../src/jobs/document/task.js';
 import { isMeasuredByChecks } from '../../../src/scheduler/deployment/measure-health.js';

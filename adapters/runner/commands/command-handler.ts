@@ -19,8 +19,15 @@ import type { AllocationActor } from '../allocation/allocation-actor.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
 import { messageOf } from '../disk/text-file.js';
 import { assumedMegahertz, processors } from '../node/describe-host.js';
-import { listFiles, offsetRefused, readFile, regularFile, statFile } from './allocation-files.js';
-import { followFile, followLogs } from './follow-files.js';
+import {
+  followFile,
+  followLogs,
+  listFiles,
+  offsetRefused,
+  readFile,
+  regularFile,
+  statFile,
+} from './allocation-files.js';
 
 interface CommandHandlerOptions {
   readonly context: Pick<RunnerContext, 'memory' | 'clock'>;

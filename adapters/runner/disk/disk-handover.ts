@@ -8,8 +8,8 @@ import {
   takeoverText,
 } from '../../../src/agent/disk/disk-note.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
-import type { DiskNotes } from './disk-notes.js';
 import { isEmptyFolder, moveFolder } from './folders.js';
+import type { DiskNotes } from './note-keeper.js';
 import type { TaskMemory } from './task-memory.js';
 
 /** The state of a previous allocation. `over`: no task is running or will run, and its folder still exists. */

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { TaskRecord } from '../../../src/agent/task/task-plan.js';
-import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import { pendingTask } from '../../../src/agent/task/task-event.js';
+import type { TaskRecord } from '../../../src/agent/task/task-life.js';
 import type { Instant } from '../../../src/shared/instant.js';
 import { makeFolder, removeFolder } from './folders.js';
 import type { NoteKeeper } from './note-keeper.js';
-import { type TaskPaths, taskPaths } from './task-paths.js';
+import { type TaskPaths, taskPaths } from './task-target.js';
 import { isTransientFault, textIn } from './text-file.js';
 
 /** The tasks of an allocation that have notes. */

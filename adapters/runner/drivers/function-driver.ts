@@ -3,7 +3,7 @@ import { type StreamEnd, tailLength, tailLines } from '../../../src/agent/output
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { checkArgument } from '../../../src/options/check-options.js';
 import { callable, mapOf } from '../../../src/options/option-kinds.js';
-import { LogWriter } from '../logs/log-files.js';
+import { LogWriter } from '../logs/log-collector.js';
 import type { RunningTask, TaskDriver, TaskStart } from './task-driver.js';
 
 /** The argument of a function of the host service. */

@@ -8,7 +8,7 @@ import { checkOptions } from '../../../src/options/check-options.js';
 import { either, listOf, oneOf, optional, text } from '../../../src/options/option-kinds.js';
 import { makeFolder } from '../disk/folders.js';
 import { identityOf, isAlive } from '../disk/process-identity.js';
-import type { TaskPaths } from '../disk/task-paths.js';
+import type { TaskPaths } from '../disk/task-target.js';
 import { lackOf } from '../disk/text-file.js';
 import {
   type Collector,
@@ -18,7 +18,6 @@ import {
   startCollector,
 } from '../logs/log-collector.js';
 import { untilPossible, within } from '../waiting.js';
-import { groupUsage } from './process-usage.js';
 import { attemptScript, claimForRunner, lostExit, readExit, readIdentity } from './raw-exec-attempt.js';
 import { type Command, commandFault, parseRawExecConfig } from './raw-exec-config.js';
 import { runWithPipes } from './raw-exec-session.js';
@@ -31,7 +30,7 @@ import {
   type TaskDriver,
   type TaskStart,
 } from './task-driver.js';
-import { endStrays, hasProcesses } from './task-processes.js';
+import { endStrays, groupUsage, hasProcesses } from './task-processes.js';
 
 /** Milliseconds between two checks of a process that is not our child. */
 const pollInterval = 100;

@@ -9,8 +9,7 @@ import {
   type CommandRefused,
   commandRefused,
 } from '../../../src/agent/link/node-command.js';
-import { commandOutlet, type Outlet } from './outlet.js';
-import { startFault } from './raw-exec-session.js';
+import { commandOutlet, type Outlet, startFault } from './raw-exec-session.js';
 import type { ExecRequest } from './task-driver.js';
 
 const messageBytes = 4096;

@@ -3,8 +3,8 @@ import type { Result } from 'neverthrow';
 import type { CommandInput, CommandOutput, CommandRefused, TaskUsage } from '../../../src/agent/link/node-command.js';
 import type { StreamEnd } from '../../../src/agent/output/output-tail.js';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
-import type { TaskPaths } from '../disk/task-paths.js';
-import type { LogLimits } from '../logs/log-files.js';
+import type { TaskPaths } from '../disk/task-target.js';
+import type { LogLimits } from '../logs/log-collector.js';
 
 /** The arguments for starting a task. */
 export interface TaskStart {

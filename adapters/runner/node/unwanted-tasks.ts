@@ -1,4 +1,4 @@
-import type { TaskRecord } from '../../../src/agent/task/task-plan.js';
+import type { TaskRecord } from '../../../src/agent/task/task-life.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { KnownTasks, TaskMemory } from '../disk/task-memory.js';

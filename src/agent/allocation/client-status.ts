@@ -1,6 +1,6 @@
-import { allocationOutcome, exceededDuration, lostServer, stoppedEarly } from '../../jobs/runs/run-outcome.js';
+import { allocationOutcome, exceededDuration, lostServer, stoppedEarly } from '../../jobs/runs/job-run.js';
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
-import { type AllocationLife, isDone } from './allocation-life.js';
+import { type AllocationLife, isDone } from './transition-allocation.js';
 
 /** The statuses that a node's agent reports; the server sets `lost` and `unknown`. */
 export type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;

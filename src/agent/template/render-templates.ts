@@ -3,7 +3,7 @@ import type { ChangeScript, TaskTemplate } from '../../jobs/document/task-parts.
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { Template, TemplateFault, TemplateInputs, VariableName, VariableRead } from '../../templates/index.js';
 import type { TaskVariables } from '../link/node-work.js';
-import { signalName } from '../task/task-plan.js';
+import { signalName } from '../task/task-life.js';
 
 export interface EnvironmentFault {
   /** From 1. */

@@ -1,12 +1,9 @@
-import type { PolicyDocument, PolicyJob, PolicyStub } from '../../access/policy-record.js';
-import type { StoredRole } from '../../access/role-record.js';
-import type { TokenDocument, TokenStub } from '../../access/token-document.js';
-import type { OneTimeToken } from '../../access/tokens.js';
+import type { PolicyDocument, PolicyJob, PolicyStub, StoredRole } from '../../access/policy-record.js';
+import type { OneTimeToken, TokenDocument, TokenStub } from '../../access/tokens.js';
 import { anyCaller, everybody, management } from '../access.js';
 import { type AnswerForm, done, found, type Indexed, list, page, stored } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
-import { filterFaults, pageInputs } from '../common-inputs.js';
-import { inBody, inPath, inQuery, repeatedInBody, required, withDefault } from '../inputs.js';
+import { filterFaults, inBody, inPath, inQuery, pageInputs, repeatedInBody, required, withDefault } from '../inputs.js';
 import {
   jsonBoolean,
   jsonDurationText,

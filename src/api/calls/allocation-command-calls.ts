@@ -3,8 +3,7 @@ import type { StoppedAllocation } from '../../operations/allocations/stop-alloca
 import { anyCaller, inNamespaceOf } from '../access.js';
 import { type AnswerForm, computed, nothing, written } from '../answers.js';
 import { socket, stream, write, writeServer } from '../call.js';
-import { allocationInPath, commandErrors, taskInQuery } from '../common-inputs.js';
-import { inBody, inPath, inQuery, required } from '../inputs.js';
+import { allocationInPath, commandErrors, inBody, inPath, inQuery, required, taskInQuery } from '../inputs.js';
 import { jsonBoolean, jsonName } from '../json-codecs.js';
 import { base64From, boolean, bytesFromBase64, strictBoolean, text, whole, wholeOr500, word } from '../text-codecs.js';
 

@@ -1,4 +1,4 @@
-import type { ClusterEvent } from '../../events/cluster-event.js';
+import type { ClusterEvent } from '../../events/changes.js';
 import type { StreamedEvents } from '../../operations/events/stream-events.js';
 import type { Node } from '../../scheduler/node.js';
 import type { SchedulerConfiguration } from '../../scheduler/scheduler-configuration.js';

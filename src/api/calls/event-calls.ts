@@ -12,8 +12,7 @@ import type {
 import { management, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
-import { numberedPage } from '../common-inputs.js';
-import { type DocumentShape, inDocument, inPath, inQuery } from '../inputs.js';
+import { type DocumentShape, inDocument, inPath, inQuery, numberedPage } from '../inputs.js';
 import { namedSchema } from '../json-codecs.js';
 import { instant, text } from '../text-codecs.js';
 

@@ -26,8 +26,7 @@ import {
   written,
 } from '../answers.js';
 import { read, write } from '../call.js';
-import { pageInputs } from '../common-inputs.js';
-import { inBody, inPath, inQueries, inQuery } from '../inputs.js';
+import { inBody, inPath, inQueries, inQuery, pageInputs } from '../inputs.js';
 import {
   type JsonCodec,
   jsonDocument,

@@ -7,8 +7,7 @@ import type { NodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { inArea } from '../access.js';
 import { type AnswerForm, computed, listSchema, nothing, type StoredRow, shown, written } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
-import { commandErrors } from '../common-inputs.js';
-import { eitherOf, inBody, inPath, inQuery, required } from '../inputs.js';
+import { commandErrors, eitherOf, inBody, inPath, inQuery, required } from '../inputs.js';
 import {
   jsonBoolean,
   jsonInteger,

@@ -12,8 +12,7 @@ import type { WorkspaceInput } from '../../operations/notifications/workspaces/w
 import { anyCaller, management, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
-import { numberedPage } from '../common-inputs.js';
-import { inDocument, inPath, inQuery } from '../inputs.js';
+import { inDocument, inPath, inQuery, numberedPage } from '../inputs.js';
 import { namedSchema } from '../json-codecs.js';
 import { name, text, word } from '../text-codecs.js';
 

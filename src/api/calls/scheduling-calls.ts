@@ -1,13 +1,15 @@
 import type { Job } from '../../jobs/document/job.js';
+import type { ScalingPolicy } from '../../jobs/document/policies.js';
+import type { ScalingPolicyStub } from '../../jobs/scaling/scaling-records.js';
+import type { ChangedDeployment } from '../../operations/deployments/act-on-deployment.js';
 import type { DeletedEvaluations } from '../../operations/jobs/delete-evaluations.js';
 import type { EvaluationCount, EvaluationRow } from '../../operations/jobs/reading/read-evaluations.js';
-
 import type { Allocation } from '../../scheduler/allocation.js';
 import type { AllocationDocument, AllocationListStub } from '../../scheduler/allocation-views.js';
 import type { Deployment } from '../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import type { Node } from '../../scheduler/node.js';
-import { anyCaller, inArea, inNamespace, management } from '../access.js';
+import { anyCaller, inArea, inNamespace, inNamespaceOf, management } from '../access.js';
 import {
   type AnswerForm,
   found,
@@ -22,9 +24,8 @@ import {
   written,
 } from '../answers.js';
 import { read, readServer, writeServer } from '../call.js';
-import { filterFaults, nodeDetails, pageOfUuids } from '../common-inputs.js';
-import { inBody, inPath, inQuery } from '../inputs.js';
-import { jsonText, jsonTexts, namedSchema } from '../json-codecs.js';
+import { filterFaults, inBody, inPath, inQuery, nodeDetails, pageOfUuids, repeatedInBody } from '../inputs.js';
+import { jsonBoolean, jsonText, jsonTexts, namedSchema } from '../json-codecs.js';
 import { nodeDocument, nodePage } from '../node-documents.js';
 import { boolean, literalTrue, text } from '../text-codecs.js';
 
@@ -225,5 +226,114 @@ export const nodeCalls = {
     errors: ['invalid_request'],
     answer: shown(namedSchema('Node'), (node: StoredRow<Node> | undefined) => node && nodeDocument(node.record)),
     absent: 'node not found',
+  }),
+} as const;
+
+const id = inPath('deployment_id', text);
+const idTwice = repeatedInBody(id, { name: 'DeploymentID', required: true, what: 'deployment ID' });
+
+const changed = written<ChangedDeployment>('ChangedDeployment', {
+  evalId: 'EvalID',
+  evalCreateIndex: 'EvalCreateIndex',
+  deploymentModifyIndex: 'DeploymentModifyIndex',
+  revertedJobVersion: 'RevertedJobVersion',
+  index: 'Index',
+});
+
+const errors = [
+  'deployment_not_found',
+  'deployment_over',
+  'unknown_deployment_group',
+  'canaries_not_healthy',
+  'not_of_deployment',
+  'no_allocations',
+] as const;
+
+/** Actions on deployments; the caller needs the rights in the deployment's namespace. */
+export const deploymentActionCalls = {
+  /** Marks a deployment as failed; the job may revert to its last stable version. */
+  fail: writeServer({
+    path: '/v1/deployment/fail/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'fail-deployment'),
+    summary: 'Marks a deployment as failed; the job may revert to its last stable version',
+    args: ['deploymentId'],
+    inputs: { deploymentId: id },
+    errors,
+    answer: changed,
+  }),
+
+  /** Pauses a deployment, or resumes it. */
+  pause: writeServer({
+    path: '/v1/deployment/pause/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'pause-deployment'),
+    summary: 'Pauses a deployment, or resumes it',
+    args: ['deploymentId'],
+    inputs: { deploymentId: idTwice, pause: inBody('Pause', jsonBoolean) },
+    errors,
+    answer: changed,
+  }),
+
+  /** Promotes the canaries of a deployment. */
+  promote: writeServer({
+    path: '/v1/deployment/promote/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'promote-deployment'),
+    summary: 'Promotes the canaries of a deployment',
+    args: ['deploymentId'],
+    inputs: { deploymentId: idTwice, all: inBody('All', jsonBoolean), groups: inBody('Groups', jsonTexts) },
+    errors,
+    answer: changed,
+  }),
+
+  /** Sets the health of allocations whose health is checked manually. */
+  setHealth: writeServer({
+    path: '/v1/deployment/allocation-health/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'set-alloc-health-deployment'),
+    summary: 'Sets the health of allocations whose health is checked manually',
+    args: ['deploymentId'],
+    inputs: {
+      deploymentId: idTwice,
+      healthy: inBody('HealthyAllocationIDs', jsonTexts),
+      unhealthy: inBody('UnhealthyAllocationIDs', jsonTexts),
+    },
+    errors,
+    answer: changed,
+  }),
+
+  /** Unblocks a deployment that waits for other regions; there is one region, so nothing changes. */
+  unblock: writeServer({
+    path: '/v1/deployment/unblock/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'unblock-deployment'),
+    summary: 'Unblocks a deployment that waits for other regions; there is one region, so nothing changes',
+    args: ['deploymentId'],
+    inputs: { deploymentId: idTwice },
+    errors,
+    answer: changed,
+  }),
+} as const;
+
+/** Scaling policies, for autoscalers. They are written as part of their jobs. */
+export const scalingCalls = {
+  /** The scaling policies of a namespace, or of all (`*`), by ID. */
+  policies: read({
+    path: '/v1/scaling/policies',
+    access: anyCaller,
+    summary: 'The scaling policies of a namespace, or of all (`*`), by ID',
+    inputs: {
+      prefix: inQuery('prefix', text, 'Only IDs with this prefix'),
+      job: inQuery('job', text, 'Only policies of this job'),
+      type: inQuery('type', text, 'Only policies whose type has this prefix'),
+    },
+    answer: list<ScalingPolicyStub>('ScalingPolicyStub'),
+  }),
+
+  /** One scaling policy. */
+  policy: read({
+    path: '/v1/scaling/policy/{policy_id}',
+    access: inNamespace('read-scaling-policy', 'list-jobs'),
+    summary: 'One scaling policy',
+    args: ['id'],
+    inputs: { id: inPath('policy_id', text) },
+    answer: found<ScalingPolicy | undefined>('StoredScalingPolicy'),
+    absent: 'policy not found',
   }),
 } as const;

@@ -1,6 +1,6 @@
 import { minute } from '../../shared/duration.js';
-import { globMatches } from '../../shared/glob.js';
 import type { Instant } from '../../shared/instant.js';
+import { globMatches } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import type { DispatchRateExceeded, QuotaExceeded } from '../errors.js';
 import { isLauncher } from '../job-record.js';

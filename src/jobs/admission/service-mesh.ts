@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
+import { defaultKillTimeout, nullIfEmpty } from '../canonical/canonicalise-blocks.js';
 import { defaultTaskIdentity } from '../canonical/canonicalise-job.js';
-import { defaultKillTimeout, nullIfEmpty } from '../canonical/default-policies.js';
 import type { ExposePath, ServiceConnect, SidecarProxy, SidecarTask } from '../document/connect.js';
 import { secondNanos } from '../document/document-values.js';
 import type { Job } from '../document/job.js';

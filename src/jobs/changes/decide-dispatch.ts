@@ -3,11 +3,9 @@ import { type Instant, unixSecondsFromInstant, type WriteStamp } from '../../sha
 import { isBase64 } from '../../shared/values.js';
 import type { Job, ParameterizedJobConfig } from '../document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from '../errors.js';
-import { isParameterized } from '../job-record.js';
+import { isParameterized, newInstance } from '../job-record.js';
 import { listed } from '../validation/problems.js';
-import { unreachable } from '../validation/validate-names.js';
-import { dispatchSizeProblem, mapProblem } from '../validation/validate-start.js';
-import { newInstance } from './new-instance.js';
+import { dispatchSizeProblem, mapProblem, unreachable } from '../validation/validate-texts.js';
 
 /** Payload and metadata of a dispatch. */
 export interface DispatchRequest {

@@ -4,7 +4,14 @@ import { equalSpec } from '../document/equal-spec.js';
 import type { Job } from '../document/job.js';
 import type { ScalingPolicy } from '../document/policies.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { type IndexConflict, invalidRequest, type RegistrationRefusal, type TransitionRefused } from '../errors.js';
+import {
+  type IndexConflict,
+  invalidRequest,
+  type RegistrationRefusal,
+  type RevertRefused,
+  type TransitionRefused,
+  type VersionNotFound,
+} from '../errors.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 
 type Kept = Pick<Job, 'Version' | 'Stable' | 'VersionTag'>;
@@ -232,4 +239,51 @@ function withinBounds(count: number, policy: ScalingPolicy | null): number {
 function withResourcesOf(stored: TaskGroup, group: TaskGroup): TaskGroup['Tasks'] {
   const before = new Map(stored.Tasks.map((task) => [task.Name, task.Resources]));
   return group.Tasks.map((task) => ({ ...task, Resources: before.get(task.Name) ?? task.Resources }));
+}
+
+/** The version that is registered again. */
+export interface RevertRequest {
+  readonly version: number;
+  /** Check-and-set: the required current version; null without the check. */
+  readonly enforcedPriorVersion: number | null;
+}
+
+/**
+ * The document to register for a revert (job interface, revert): the target version without its stability and tag. It is then
+ * registered like any other.
+ */
+export function decideRevert(
+  current: Job,
+  target: Job | undefined,
+  request: RevertRequest,
+): Result<Job, RevertRefused | VersionNotFound> {
+  const { version, enforcedPriorVersion } = request;
+  if (version === current.Version) {
+    return refuse('same_version', `can't revert to current version ${version}`);
+  }
+  if (target === undefined) return err(versionNotFound(current, version));
+  if (enforcedPriorVersion !== null && enforcedPriorVersion !== current.Version) {
+    return refuse(
+      'prior_version',
+      `Current job has version ${current.Version}; enforcing version ${enforcedPriorVersion}`,
+    );
+  }
+  return ok({ ...target, Stable: false, VersionTag: null });
+}
+
+export function versionNotFound(job: Pick<Job, 'ID' | 'Namespace'>, version: number): VersionNotFound {
+  return {
+    type: 'version_not_found',
+    version,
+    message: `job "${job.ID}" in namespace "${job.Namespace}" at version ${version} not found`,
+  };
+}
+
+function refuse(reason: RevertRefused['reason'], message: string): Result<never, RevertRefused> {
+  return err({ type: 'revert_refused', reason, message });
+}
+
+/** The row of a stopped job: a new version, marked as stopped (job interface, stop). */
+export function decideStop(current: Job, index: number, now: Instant): Job {
+  return { ...nextVersion(current, { index, now }), Stop: true };
 }

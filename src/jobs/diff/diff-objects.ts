@@ -1,19 +1,23 @@
 import { compareBytes } from '../../shared/values.js';
 import { equalValues } from '../document/document-values.js';
 import {
+  type Changes,
   compareFields,
+  contentOf,
   type Detail,
   diffFields,
   type Flat,
+  type Flatten,
+  flattenFreeForm,
+  type Item,
   nothingFlat,
   objectDiff,
+  omittedChanges,
   showsChange,
   typeOfFields,
   typeOfPresence,
 } from './diff-fields.js';
-import { type Flatten, flattenFreeForm, type Item } from './flatten.js';
 import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
-import { type Changes, contentOf, omittedChanges } from './omitted-changes.js';
 
 /** How one kind of block is compared. */
 export interface BlockRule {

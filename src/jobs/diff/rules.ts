@@ -30,8 +30,18 @@ import {
   vaultBlock,
   waitBlock,
 } from '../document/task-parts.js';
-import { connectRule } from './connect-rules.js';
-import { diffFields, type Flat, nothingFlat, objectDiff } from './diff-fields.js';
+import {
+  contentOf,
+  diffFields,
+  everythingOf,
+  type Flat,
+  flattenFreeForm,
+  type Item,
+  nothingFlat,
+  objectDiff,
+  scalarsOf,
+  withGiven,
+} from './diff-fields.js';
 import {
   type BlockRule,
   byField,
@@ -51,11 +61,10 @@ import {
   sortedObjects,
   strings,
 } from './diff-objects.js';
-import { everythingOf, flattenFreeForm, type Item, scalarsOf, withGiven } from './flatten.js';
-import { contentOf } from './omitted-changes.js';
 import {
   affinities,
   checkRestartRule,
+  connectRule,
   constraints,
   consulRule,
   identityRule,

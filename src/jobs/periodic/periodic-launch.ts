@@ -1,8 +1,7 @@
 import { type Instant, unixSecondsFromInstant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
-import { newInstance } from '../changes/new-instance.js';
 import type { Job } from '../document/job.js';
-import { isParameterized } from '../job-record.js';
+import { isParameterized, newInstance } from '../job-record.js';
 
 /** The last and the next launch of a periodic job; one record for each job that the clock launches. */
 export interface PeriodicLaunch {

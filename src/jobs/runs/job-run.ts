@@ -1,6 +1,10 @@
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
-import type { RunStage } from './run-events.js';
+import type { Job } from '../document/job.js';
+import { isLauncher } from '../job-record.js';
+
+/** How far the events of a run have come; see `advanceRun`. */
+export type RunStage = 'pending' | 'planning' | 'applying' | 'completed' | 'errored';
 
 /**
  * The run of a job that reports to a workspace: a dispatched or periodic instance, or the latest version of another job.
@@ -25,3 +29,111 @@ export interface JobRun {
 }
 
 export const jobRuns = table<JobRun>('job_runs', (run) => [run.namespace, run.jobId]);
+
+/*
+ * How a run ended, for display and notifications. Statuses alone do not show it: an allocation that was stopped or reached its
+ * maximum run duration is `complete`, and a job is `dead` after any outcome. The descriptions below are part of the rule.
+ */
+
+/** How an allocation or the run of a job ended. */
+export type RunOutcome = 'succeeded' | 'failed' | 'stopped' | 'timed_out' | 'lost';
+
+/** The display names of outcomes. */
+export const outcomeWords: Readonly<Record<RunOutcome, string>> = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  stopped: 'stopped',
+  timed_out: 'timed out',
+  lost: 'lost',
+};
+
+/** The description of an allocation that `max_run_duration` ended. Its status is `complete`, as in Nomad. */
+export const exceededDuration = 'Allocation exceeded its maximum run duration';
+
+/** The description of a batch allocation that was stopped before its work was done. Its status is `complete`, as in Nomad. */
+export const stoppedEarly = 'Stopped before its tasks had completed';
+
+/** The description of an allocation that its node ended without the server. Its status is `failed`. */
+export const lostServer = 'Stopped because its node had lost the server';
+
+/** The members of an allocation, or of its list entry, that an outcome depends on. */
+export interface EndedAllocation {
+  readonly JobType?: string;
+  readonly DesiredStatus: string;
+  readonly ClientStatus: string;
+  readonly ClientDescription?: string;
+}
+
+/** The outcome of an allocation; undefined while its node has not finished with it. */
+export function allocationOutcome(allocation: EndedAllocation): RunOutcome | undefined {
+  const { ClientStatus, ClientDescription = '' } = allocation;
+  switch (ClientStatus) {
+    case 'lost':
+      return 'lost';
+    case 'failed':
+      return ClientDescription === lostServer ? 'lost' : 'failed';
+    case 'complete':
+      if (ClientDescription === exceededDuration) return 'timed_out';
+      return wasStopped(allocation) ? 'stopped' : 'succeeded';
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Batch work may be stopped after its end, so its description decides. For services, and for agents that send no
+ * description, the desired status decides.
+ */
+function wasStopped({ JobType, DesiredStatus, ClientDescription = '' }: EndedAllocation): boolean {
+  if (ClientDescription === stoppedEarly) return true;
+  const isUnclear = JobType === 'service' || JobType === 'system' || ClientDescription === '';
+  return isUnclear && DesiredStatus !== 'run';
+}
+
+/** One allocation of a job, or its list entry. */
+export interface AllocationOfRun extends EndedAllocation {
+  readonly Name: string;
+  readonly NodeID: string;
+  readonly TaskGroup: string;
+  readonly CreateIndex: number;
+}
+
+/** The members of a job that its outcome depends on, besides its allocations. */
+export type EndedJob = Pick<Job, 'ID' | 'Type' | 'Status' | 'Stop' | 'ParameterizedJob' | 'Dispatched' | 'Periodic'> & {
+  readonly TaskGroups: readonly { readonly Name: string; readonly Count: number }[];
+};
+
+/**
+ * The outcome of a dead job, from the last allocation of each of its instances: earlier ones that failed and were replaced
+ * do not count. The worst outcome applies, in the order of `severity`. Undefined while the job is not dead, and for parents of instances.
+ */
+export function runOutcome(job: EndedJob, allocations: readonly AllocationOfRun[]): RunOutcome | undefined {
+  if (job.Status !== 'dead' || isLauncher(job)) return undefined;
+  // An instance without an outcome: the job was stopped before, or it was never placed.
+  const withoutEnd: RunOutcome = job.Stop ? 'stopped' : 'failed';
+  const outcomes = lastAllocations(job, allocations).map(
+    (allocation) => (allocation === undefined ? undefined : allocationOutcome(allocation)) ?? withoutEnd,
+  );
+  // A stopped job may never have had an allocation.
+  return severity.find((outcome) => outcomes.includes(outcome)) ?? (job.Stop ? 'stopped' : 'succeeded');
+}
+
+const severity: readonly RunOutcome[] = ['failed', 'timed_out', 'lost', 'stopped', 'succeeded'];
+
+/** The last allocation of each instance; undefined for an instance that never had one. */
+function lastAllocations(job: EndedJob, allocations: readonly AllocationOfRun[]): (AllocationOfRun | undefined)[] {
+  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
+  const last = new Map<string, AllocationOfRun>();
+  for (const allocation of allocations) {
+    const slot = everywhere ? `${allocation.TaskGroup} ${allocation.NodeID}` : allocation.Name;
+    const known = last.get(slot);
+    if (known === undefined || known.CreateIndex < allocation.CreateIndex) last.set(slot, allocation);
+  }
+  if (everywhere) {
+    const groups = new Set(job.TaskGroups.map(({ Name }) => Name));
+    return [...last.values()].filter(({ TaskGroup }) => groups.has(TaskGroup));
+  }
+  return job.TaskGroups.flatMap((group) =>
+    Array.from({ length: group.Count }, (_, index) => last.get(`${job.ID}.${group.Name}[${index}]`)),
+  );
+}

@@ -1,7 +1,7 @@
-import { globMatches } from '../../shared/glob.js';
+import { globMatches } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
-import type { AllocationOfRun, RunOutcome } from './run-outcome.js';
+import type { AllocationOfRun, RunOutcome, RunStage } from './job-run.js';
 
 /*
  * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or
@@ -24,8 +24,6 @@ import type { AllocationOfRun, RunOutcome } from './run-outcome.js';
  * follows run:errored. Events of stages that were passed unnoticed are published all the same: run:planning always comes before
  * run:applying.
  */
-
-export type RunStage = 'pending' | 'planning' | 'applying' | 'completed' | 'errored';
 
 type RunTrigger = 'run:created' | 'run:planning' | 'run:applying' | 'run:completed' | 'run:errored';
 

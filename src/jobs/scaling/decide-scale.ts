@@ -10,7 +10,7 @@ import {
   type ScalingRefused,
   type TotalCountTooLarge,
 } from '../errors.js';
-import { validateVolume } from '../validation/validate-task-parts.js';
+import { validateVolume } from '../validation/validate-task.js';
 
 /** The new count of a group, or the reason for not scaling it. */
 export interface ScaleRequest {

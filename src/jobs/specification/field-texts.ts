@@ -1,11 +1,6 @@
 import type { Block, FieldSet } from '../document/field-table.js';
-import type { BlockTexts } from './field-texts/field-texts.js';
-import { groupTexts } from './field-texts/group-texts.js';
-import { jobTexts } from './field-texts/job-texts.js';
-import { meshTexts } from './field-texts/mesh-texts.js';
-import { placementTexts } from './field-texts/placement-texts.js';
-import { serviceTexts } from './field-texts/service-texts.js';
-import { taskTexts } from './field-texts/task-texts.js';
+import { type BlockTexts, groupTexts, jobTexts, placementTexts } from './field-texts/job-texts.js';
+import { meshTexts, serviceTexts, taskTexts } from './field-texts/task-texts.js';
 
 /** The strings of every block of the job document. */
 export const blockTexts: readonly BlockTexts[] = [

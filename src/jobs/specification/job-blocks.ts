@@ -1,3 +1,4 @@
+import type { DecodedBlock, Report } from '../../hcl/decode/schema.js';
 import {
   jobBlock,
   multiregionBlock,
@@ -8,23 +9,113 @@ import {
   uiBlock,
   uiLinkBlock,
 } from '../document/job.js';
+import { taskBlock } from '../document/task.js';
 import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/task-group.js';
-import { network } from './network-blocks.js';
-import { affinity, constraint, spread } from './placement-blocks.js';
+import { service } from './service-blocks.js';
 import {
+  affinity,
+  constraint,
   consul,
   disconnect,
   ephemeralDisk,
   groupScaling,
   migrate,
+  network,
   reschedule,
   restart,
+  spread,
+  taskScaling,
   update,
-} from './policy-blocks.js';
-import { service } from './service-blocks.js';
-import { inherited, keyed, many, map, mapOrAttribute, one, type SpecificationBlock } from './specification-table.js';
-import { task } from './task-blocks.js';
-import { secret, vault } from './task-part-blocks.js';
+} from './shared-blocks.js';
+import {
+  type Draft,
+  freeForm,
+  inherited,
+  keyed,
+  many,
+  map,
+  mapOrAttribute,
+  one,
+  type SpecificationBlock,
+} from './specification-table.js';
+import {
+  action,
+  artifact,
+  csiPlugin,
+  dispatchPayload,
+  identity,
+  lifecycle,
+  logs,
+  resources,
+  schedule,
+  secret,
+  template,
+  vault,
+  volumeMount,
+} from './task-part-blocks.js';
+
+const task: SpecificationBlock = {
+  about: 'One unit of work, run by a driver.',
+  document: taskBlock,
+  label: 'Name',
+  attributes: {
+    driver: 'Driver',
+    user: 'User',
+    kill_timeout: 'KillTimeout',
+    leader: 'Leader',
+    shutdown_delay: 'ShutdownDelay',
+    kill_signal: 'KillSignal',
+    kind: 'Kind',
+  },
+  blocks: {
+    lifecycle: one('Lifecycle', lifecycle),
+    config: freeForm('Config'),
+    constraint: many('Constraints', constraint),
+    affinity: many('Affinities', affinity),
+    env: mapOrAttribute('Env'),
+    service: many('Services', service),
+    resources: one('Resources', resources),
+    restart: one('RestartPolicy', restart),
+    meta: mapOrAttribute('Meta'),
+    logs: one('LogConfig', logs),
+    artifact: many('Artifacts', artifact),
+    vault: one('Vault', vault),
+    consul: one('Consul', consul),
+    template: many('Templates', template),
+    dispatch_payload: one('DispatchPayload', dispatchPayload),
+    volume_mount: many('VolumeMounts', volumeMount),
+    csi_plugin: one('CSIPluginConfig', csiPlugin),
+    scaling: many('ScalingPolicies', taskScaling),
+    secret: many('Secrets', secret),
+    identity: many('Identities', identity),
+    action: many('Actions', action),
+    schedule: one('Schedule', schedule),
+  },
+  finish: (draft, block, report) => {
+    separateIdentity(draft);
+    reportRepeatedScaling(block, report);
+  },
+};
+
+/** The first identity without a name, or with the name `default`, is the task's own. */
+function separateIdentity(draft: Draft): void {
+  const identities = draft['Identities'] as Draft[] | null;
+  const own = identities?.find(({ Name }) => Name === '' || Name === 'default');
+  if (identities === null || own === undefined) return;
+  draft['Identity'] = own;
+  draft['Identities'] = identities.filter((other) => other !== own);
+}
+
+function reportRepeatedScaling(block: DecodedBlock, report: Report): void {
+  const seen = new Set<string>();
+  for (const scaling of block.body.blocks.get('scaling') ?? []) {
+    const resource = scaling.labels[0]?.text.toLowerCase() ?? '';
+    if (seen.has(resource)) {
+      report(scaling.range, { code: 'duplicate_block', message: `The resource "${resource}" is already scaled.` });
+    }
+    seen.add(resource);
+  }
+}
 
 const mountOptions: SpecificationBlock = {
   about: 'How the volume is mounted.',

@@ -1,5 +1,5 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
-import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
+import { canonicaliseSubmitted } from '../canonical/canonicalise-job.js';
 import { emptyBlock } from '../document/decode-job.js';
 import type { Field } from '../document/field-table.js';
 import type { SubmittedJob } from '../document/submitted-job.js';

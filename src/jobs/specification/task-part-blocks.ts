@@ -1,4 +1,4 @@
-import { changeScriptDefaults } from '../canonical/canonicalise-task-parts.js';
+import { changeScriptDefaults } from '../canonical/canonicalise-blocks.js';
 import { secondNanos } from '../document/document-values.js';
 import { identityBlock } from '../document/identity.js';
 import { deviceBlock, numaBlock, resourcesBlock } from '../document/resources.js';
@@ -18,8 +18,7 @@ import {
   volumeMountBlock,
   waitBlock,
 } from '../document/task-parts.js';
-import { network } from './network-blocks.js';
-import { affinity, constraint } from './placement-blocks.js';
+import { affinity, constraint, network } from './shared-blocks.js';
 import { type Draft, freeForm, many, map, one, type SpecificationBlock } from './specification-table.js';
 
 /** Fills what is null. */

@@ -1,5 +1,10 @@
+import { compilingTime, programBound } from '../../shared/regular-expression.js';
 import { quoted } from '../../shared/values.js';
 import { type Job, jobBlock, parameterizedBlock } from '../document/job.js';
+import type { Affinity, Constraint, Spread } from '../document/placement.js';
+import type { ConsulBlock } from '../document/policies.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
 import { periodicProblems } from '../periodic/validate-periodic.js';
 import { type WarningContext, warnAboutJob } from './job-warnings.js';
 import {
@@ -13,12 +18,9 @@ import {
   textsByPart,
 } from './problems.js';
 import { validateGroup } from './validate-group.js';
-import { type InstallationContext, validateInstallation, validateSupported } from './validate-installation.js';
-import { validateJobId, validateName } from './validate-names.js';
-import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import { validateMesh } from './validate-services.js';
-import { validateJobStart } from './validate-start.js';
-import { validateWork } from './validate-work.js';
+import { validateAffinities, validateConstraints, validateSpreads } from './validate-shared-blocks.js';
+import { validateJobId, validateJobStart, validateName } from './validate-texts.js';
 
 /** The host's data for checks of a job. Absent members are not checked. */
 export interface ValidationContext extends InstallationContext, WarningContext {
@@ -162,4 +164,234 @@ function validateTotals(job: Job, context: ValidationContext, report: Report): v
 function isLongerThan(bytes: number, text: string): boolean {
   if (text.length > bytes) return true;
   return text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes;
+}
+
+/*
+ * Bounds of the validation, planning and scheduling work of one job where it grows faster than the document: the job's rules
+ * apply to each of its groups, and an expression of twenty characters takes milliseconds to compile. Decoding bounds the document
+ * itself. A job beyond these bounds is refused before any such work is done.
+ */
+
+/** The maximum number of constraints, affinities, spreads and their targets; those of the job count once per group. */
+const maximumRules = 50_000;
+/** The maximum number of meta entries of all tasks; those of the job and the group count once per task. */
+const maximumMeta = 500_000;
+/** The maximum number of distinct regular expressions and version constraints, so that the cache of compiled ones holds all of a job's. */
+const maximumExpressions = 200;
+/** The maximum estimated time, in microseconds, for compiling the regular expressions and matching those with a literal value. */
+const maximumExpressionTime = 100_000;
+const maximumSchedules = 100;
+
+const bounds = [rulesProblem, metaProblem, expressionsProblem, schedulesProblem];
+
+/** Whether the job stays within the bounds. */
+function validateWork(job: Job, report: Report): boolean {
+  let fits = true;
+  for (const problemOf of bounds) {
+    const problem = problemOf(job);
+    if (problem === undefined) continue;
+    report(problem);
+    fits = false;
+  }
+  return fits;
+}
+
+interface Rules {
+  readonly Constraints: readonly Constraint[] | null;
+  readonly Affinities: readonly Affinity[] | null;
+  readonly Spreads?: readonly Spread[] | null;
+}
+
+function rulesProblem(job: Job): string | undefined {
+  let total = job.TaskGroups.length * rulesIn(job);
+  for (const group of job.TaskGroups) {
+    total += rulesIn(group);
+    for (const task of group.Tasks) total += rulesIn(task);
+  }
+  if (total <= maximumRules) return undefined;
+  return `at most ${maximumRules} constraints, affinities and spreads are allowed, counting those of the job for each group, not ${total}`;
+}
+
+function rulesIn({ Constraints, Affinities, Spreads = null }: Rules): number {
+  let total = (Constraints?.length ?? 0) + (Affinities?.length ?? 0);
+  if (Spreads !== null) for (const { SpreadTarget } of Spreads) total += 1 + (SpreadTarget?.length ?? 0);
+  return total;
+}
+
+function metaProblem(job: Job): string | undefined {
+  const own = entriesIn(job.Meta);
+  let total = 0;
+  for (const group of job.TaskGroups) total += group.Tasks.length * (own + entriesIn(group.Meta));
+  if (total <= maximumMeta) return undefined;
+  return `meta of the job and its groups has at most ${maximumMeta} entries, counted for each task, not ${total}`;
+}
+
+function entriesIn(map: Readonly<Record<string, string>> | null): number {
+  let entries = 0;
+  for (const _ in map) entries += 1;
+  return entries;
+}
+
+type Matcher = Pick<Constraint, 'LTarget' | 'RTarget' | 'Operand'>;
+
+function expressionsProblem(job: Job): string | undefined {
+  const found = new Expressions();
+  found.addAll(job);
+  for (const group of job.TaskGroups) {
+    found.addAll(group);
+    for (const task of group.Tasks) {
+      found.addAll(task);
+      for (const device of task.Resources.Devices ?? []) found.addAll(device);
+    }
+  }
+  if (found.different > maximumExpressions) {
+    return `at most ${maximumExpressions} different regular expressions and version constraints can be used`;
+  }
+  return found.time > maximumExpressionTime ? 'the regular expressions would take too long to compile' : undefined;
+}
+
+/** The regular expressions and version constraints of a job, up to the bounds. */
+class Expressions {
+  /** Microseconds. */
+  time = 0;
+  #seen: Set<string> | undefined;
+
+  get different(): number {
+    return this.#seen?.size ?? 0;
+  }
+
+  addAll({ Constraints, Affinities }: Rules): void {
+    if (Constraints !== null) for (const constraint of Constraints) this.#add(constraint);
+    if (Affinities !== null) for (const affinity of Affinities) this.#add(affinity);
+  }
+
+  #add({ LTarget, RTarget, Operand }: Matcher): void {
+    const isPattern = Operand === 'regexp';
+    if (!isPattern && Operand !== 'version' && Operand !== 'semver') return;
+    if (this.different > maximumExpressions || this.time > maximumExpressionTime) return;
+    this.#seen ??= new Set();
+    const key = `${Operand} ${RTarget}`;
+    if (isPattern && !this.#seen.has(key)) this.time += compilingTime(RTarget);
+    // The value of a reference is unknown here; matching is bounded at run time.
+    if (isPattern && !LTarget.startsWith('$')) this.time += (programBound(RTarget) * LTarget.length) / 10;
+    this.#seen.add(key);
+  }
+}
+
+function schedulesProblem({ Periodic: periodic }: Job): string | undefined {
+  const schedules = periodic?.Specs?.length ?? 0;
+  return schedules <= maximumSchedules
+    ? undefined
+    : `a job has at most ${maximumSchedules} cron expressions, not ${schedules}`;
+}
+
+/** The installation's data for checks of a job. Absent members are not checked. */
+interface InstallationContext {
+  readonly hasNamespace?: (name: string) => boolean;
+  /** Called for every pool except the built-in `default` and `all`. */
+  readonly hasNodePool?: (name: string) => boolean;
+  readonly allowsDriver?: (driver: string) => boolean;
+  /** The empty mode counts as `host`. */
+  readonly allowsNetworkMode?: (mode: string) => boolean;
+}
+
+/** Checks against the state of the installation. */
+function validateInstallation(job: Job, context: InstallationContext, report: Report): void {
+  validateVaults(job, report);
+  validateCatalogues(job, report);
+  if (context.hasNamespace?.(job.Namespace) === false) report(`the namespace ${quoted(job.Namespace)} does not exist`);
+  if (context.allowsDriver !== undefined) {
+    const refused = differing(driversOf(job), context.allowsDriver);
+    if (refused.length > 0) report(`the namespace does not allow the drivers ${listed(refused)}`);
+  }
+  if (context.allowsNetworkMode !== undefined) {
+    const refused = differing(networkModesOf(job), context.allowsNetworkMode);
+    if (refused.length > 0) report(`the namespace does not allow the network modes ${listed(refused)}`);
+  }
+  const isBuiltInPool = job.NodePool === 'default' || job.NodePool === 'all';
+  if (!isBuiltInPool && context.hasNodePool?.(job.NodePool) === false) {
+    report(`the node pool ${quoted(job.NodePool)} does not exist`);
+  }
+}
+
+/** Signalbox does not support Vault. */
+function validateVaults(job: Job, report: Report): void {
+  const first = firstOf(job.TaskGroups, ({ Tasks }) => Tasks.find(({ Vault }) => Vault !== null));
+  if (first !== undefined)
+    report(`Signalbox does not support Vault: remove the vault block (cluster ${quoted(first.Vault?.Cluster ?? '')})`);
+}
+
+/** The service catalogue has one cluster. */
+function validateCatalogues(job: Job, report: Report): void {
+  for (const group of job.TaskGroups) {
+    const problem = catalogueProblem(group, group) ?? firstOf(group.Tasks, (task) => catalogueProblem(group, task));
+    if (problem === undefined) continue;
+    report(problem);
+    return;
+  }
+}
+
+function catalogueProblem(group: TaskGroup, { Consul, Services }: TaskGroup | Task): string | undefined {
+  return (
+    clusterProblem(Consul) ??
+    firstOf(Services ?? [], (service) => (service.Provider === 'consul' ? clusterProblem(service) : undefined)) ??
+    partitionProblem(group, Consul)
+  );
+}
+
+/** The first result that is not undefined. */
+function firstOf<T, A>(elements: readonly T[], answerFor: (element: T) => A | undefined): A | undefined {
+  for (const element of elements) {
+    const answer = answerFor(element);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
+}
+
+function clusterProblem(member: { readonly Cluster: string } | null): string | undefined {
+  if (member === null || member.Cluster === '' || member.Cluster === 'default') return undefined;
+  return `only the Consul cluster "default" is supported, not ${quoted(member.Cluster)}`;
+}
+
+function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string | undefined {
+  const partition = consul?.Partition ?? '';
+  const ofGroup = group.Consul?.Partition ?? '';
+  if (partition === '' || ofGroup === '' || partition === ofGroup) return undefined;
+  return `group ${quoted(group.Name)}: the Consul partition of a task differs from the group's`;
+}
+
+/** Unsupported features, each reported once for the job. */
+function validateSupported(job: Job, report: Report): void {
+  for (const group of job.TaskGroups) for (const task of group.Tasks) validateVaultIdentity(task, report);
+  const anyTask = (isSo: (task: Task) => boolean): boolean => job.TaskGroups.some(({ Tasks }) => Tasks.some(isSo));
+  if (anyTask(({ Resources }) => (Resources.NUMA?.Affinity ?? 'none') !== 'none')) {
+    report('Signalbox does not support NUMA affinity');
+  }
+  if (anyTask(({ Schedule }) => Schedule !== null)) report('Signalbox does not support task schedules');
+  if (job.TaskGroups.some((group) => group.Services?.some((service) => service.Connect?.Gateway != null) === true)) {
+    report('Signalbox does not support gateways of a service mesh');
+  }
+}
+
+function validateVaultIdentity({ Name, Vault, Identities }: Task, report: Report): void {
+  const cluster = Vault?.Cluster ?? 'default';
+  if (cluster === 'default' || Identities?.some((identity) => identity.Name === `vault_${cluster}`) === true) return;
+  report(`task ${quoted(Name)}: the Vault cluster ${quoted(cluster)} needs an identity named vault_${cluster}`);
+}
+
+function tasksOf(job: Job): Task[] {
+  return job.TaskGroups.flatMap((group) => group.Tasks);
+}
+
+function driversOf(job: Job): string[] {
+  return tasksOf(job).flatMap(({ Driver }) => (Driver === '' ? [] : [Driver]));
+}
+
+function networkModesOf(job: Job): string[] {
+  return job.TaskGroups.flatMap((group) => (group.Networks ?? []).map((network) => network.Mode ?? 'host'));
+}
+
+/** The names that are not allowed, without duplicates. */
+function differing(names: readonly string[], allows: (name: string) => boolean): string[] {
+  return [...new Set(names)].filter((name) => !allows(name));
 }

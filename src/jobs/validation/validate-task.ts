@@ -2,27 +2,31 @@ import { quoted } from '../../shared/values.js';
 import { parseTemplate } from '../../templates/template.js';
 import { identityBlock, type WorkloadIdentity } from '../document/identity.js';
 import type { Job } from '../document/job.js';
+import { numaBlock, type RequestedDevice, type Resources } from '../document/resources.js';
 import type { Service } from '../document/service.js';
 import type { Task } from '../document/task.js';
-import type { TaskGroup } from '../document/task-group.js';
-import { type TaskTemplate, templateBlock } from '../document/task-parts.js';
-import { choiceProblem, type Report, reportIf, within } from './problems.js';
-import { validateTaskName } from './validate-names.js';
-import { validateAffinities, validateConstraints } from './validate-placement.js';
-import { validateTaskScaling } from './validate-policies.js';
-import { validateLogs, validateResources } from './validate-resources.js';
-import { validateTaskServices } from './validate-services.js';
-import { validateTaskStart } from './validate-start.js';
+import { type TaskGroup, type VolumeRequest, volumeBlock } from '../document/task-group.js';
 import {
-  pathEscapes,
-  validateActions,
-  validateArtifact,
-  validateCsiPlugin,
-  validateLifecycle,
-  validateSecrets,
-  validateVault,
-  validateVolumeMounts,
-} from './validate-task-parts.js';
+  artifactBlock,
+  type CSIPluginConfig,
+  csiPluginBlock,
+  type LogConfig,
+  lifecycleBlock,
+  type TaskAction,
+  type TaskArtifact,
+  type TaskLifecycle,
+  type TaskSecret,
+  type TaskTemplate,
+  type TaskVault,
+  templateBlock,
+  type VolumeMount,
+  vaultBlock,
+  volumeMountBlock,
+} from '../document/task-parts.js';
+import { choiceProblem, type Report, reportIf, within } from './problems.js';
+import { validateTaskServices } from './validate-services.js';
+import { validateAffinities, validateConstraints, validateTaskScaling } from './validate-shared-blocks.js';
+import { validateTaskName, validateTaskStart } from './validate-texts.js';
 
 /** Refuses orders of tasks in which the main tasks never run, never stay up, or never become healthy. */
 export function validateLifecycles(group: TaskGroup, job: Pick<Job, 'Type'>, report: Report): void {
@@ -225,4 +229,234 @@ function validateChange(identity: WorkloadIdentity, report: Report): void {
     default:
       reportIf(report, choiceProblem('change_mode', identityBlock.fields.ChangeMode, identity.ChangeMode));
   }
+}
+
+/** Whether a path, seen from `base` inside the allocation's directory, leaves that directory. */
+function pathEscapes(base: string, path: string): boolean {
+  if (!path.includes('..') && !base.includes('..')) return false;
+  let depth = 0;
+  for (const part of `${base}/${path}`.split('/')) {
+    if (part === '..') depth--;
+    else if (part !== '' && part !== '.') depth++;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+function validateArtifact(artifact: TaskArtifact, report: Report): void {
+  if (artifact.GetterSource === '') report('a source is required');
+  if (artifact.GetterMode !== '') {
+    reportIf(report, choiceProblem('the mode', artifactBlock.fields.GetterMode, artifact.GetterMode));
+  }
+  if (pathEscapes('task', artifact.RelativeDest)) report('the destination is outside the allocation directory');
+  const checksum = artifact.GetterOptions?.['checksum'];
+  // Interpolated values are unknown at registration.
+  if (checksum === undefined || /\$\{[A-Za-z0-9_.-]+\}/.test(checksum)) return;
+  if (!isChecksum(checksum.trim())) report('the checksum must be <md5|sha1|sha256|sha512>:<hexadecimal digits>');
+}
+
+const checksumLengths = new Map([
+  ['md5', 32],
+  ['sha1', 40],
+  ['sha256', 64],
+  ['sha512', 128],
+]);
+
+function isChecksum(checksum: string): boolean {
+  const [kind = '', digits = '', ...others] = checksum.split(':');
+  return others.length === 0 && /^[0-9A-Fa-f]+$/.test(digits) && digits.length === checksumLengths.get(kind);
+}
+
+function validateActions(actions: readonly TaskAction[] | null, report: Report): void {
+  const names = new Map<string, number>();
+  for (const action of actions ?? []) {
+    const at = within(report, 'action', action.Name);
+    if (action.Command === '') at('a command is required');
+    if (!/^[^\s\0]{1,128}$/u.test(action.Name)) at('the name must be 1 to 128 characters without white space');
+    const uses = (names.get(action.Name) ?? 0) + 1;
+    names.set(action.Name, uses);
+    if (uses === 2) at('the name is used more than once');
+  }
+}
+
+function validateLifecycle(lifecycle: TaskLifecycle, report: Report): void {
+  reportIf(report, choiceProblem('the lifecycle hook', lifecycleBlock.fields.Hook, lifecycle.Hook));
+}
+
+function validateVolumeMounts(
+  mounts: readonly VolumeMount[] | null,
+  volumes: TaskGroup['Volumes'],
+  report: Report,
+): void {
+  mounts?.forEach((mount, index) => {
+    const at = within(report, `volume_mount ${index + 1}`);
+    if (volumes === null || !Object.hasOwn(volumes, mount.Volume)) {
+      at(`the group has no volume ${quoted(mount.Volume)}`);
+    }
+    if (mount.Volume === '') at('a volume is required');
+    const { PropagationMode, SELinuxLabel } = volumeMountBlock.fields;
+    if (mount.PropagationMode !== '') {
+      reportIf(at, choiceProblem('propagation_mode', PropagationMode, mount.PropagationMode));
+    }
+    if (mount.SELinuxLabel !== '') reportIf(at, choiceProblem('selinux_label', SELinuxLabel, mount.SELinuxLabel));
+  });
+}
+
+function validateCsiPlugin(plugin: CSIPluginConfig, report: Report): void {
+  if (plugin.ID === '') report('an id is required');
+  reportIf(report, choiceProblem('the type', csiPluginBlock.fields.Type, plugin.Type));
+  if (plugin.HealthTimeout < 0) report('health_timeout must not be negative');
+  if (isBelow(plugin.StagePublishBaseDir, plugin.MountDir))
+    report('stage_publish_base_dir must not be below mount_dir');
+}
+
+/** Whether a directory is the same as another one, or inside it. */
+function isBelow(path: string, directory: string): boolean {
+  const [inner, outer] = [path, directory].map(
+    (text) =>
+      `/${text
+        .split('/')
+        .filter((part) => part !== '' && part !== '.')
+        .join('/')}`,
+  ) as [string, string];
+  return inner === outer || inner.startsWith(outer === '/' ? outer : `${outer}/`);
+}
+
+function validateVault(vault: TaskVault, report: Report): void {
+  reportIf(report, choiceProblem('change_mode', vaultBlock.fields.ChangeMode, vault.ChangeMode));
+  if (vault.ChangeMode === 'signal' && vault.ChangeSignal === '') report('change_mode signal needs change_signal');
+}
+
+function validateSecrets(task: Task, report: Report): void {
+  const names = new Set<string>();
+  for (const secret of task.Secrets ?? []) {
+    const at = within(report, 'secret', secret.Name);
+    if (secret.Name === '') at('a name is required');
+    if (!/^[A-Za-z0-9_]{1,128}$/.test(secret.Name)) at('the name must be 1 to 128 letters, digits and underscores');
+    if (names.has(secret.Name)) at('the name is used twice');
+    names.add(secret.Name);
+    if (secret.Provider === '') at('a provider is required');
+    if (secret.Path === '') at('a path is required');
+    validateProvider(task, secret, at);
+  }
+}
+
+function validateProvider(task: Task, { Provider, Env, Config }: TaskSecret, report: Report): void {
+  const isBuiltIn = Provider === 'nomad' || Provider === 'vault';
+  if (Provider === 'vault' && task.Vault === null) report('the provider vault needs a vault block');
+  if (isBuiltIn && Env !== null) report(`the provider ${Provider} does not accept env`);
+  if (!isBuiltIn && Config !== null) report('config is for the providers nomad and vault');
+}
+
+/** The access modes of a host volume; the other modes need several nodes. */
+const hostAccessModes = ['', ...volumeBlock.fields.AccessMode.values.filter((mode) => mode.startsWith('single-node-'))];
+
+/** Checks a request for a host volume or for a volume of a plugin. */
+export function validateVolume(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {
+  if (volume.Source === '') report('a source is required');
+  if (volume.PerAlloc) validatePerAllocation(volume, group, jobType, report);
+  if (volume.AttachmentMode !== '') {
+    reportIf(report, choiceProblem('attachment_mode', volumeBlock.fields.AttachmentMode, volume.AttachmentMode));
+  }
+  if (volume.Type === 'csi') validatePluginVolume(volume, group.Count, report);
+  else validateHostVolume(volume, report);
+}
+
+function validatePerAllocation(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {
+  if (jobType === 'system' || jobType === 'sysbatch') report(`per_alloc cannot be used by a ${jobType} job`);
+  if ((group.Update?.Canary ?? 0) > 0) report('per_alloc cannot be used with canaries');
+  if (volume.Sticky) report('per_alloc and sticky cannot be combined');
+}
+
+function validateHostVolume(volume: VolumeRequest, report: Report): void {
+  if (volume.MountOptions !== null) report('mount_options are for csi volumes');
+  if (!hostAccessModes.includes(volume.AccessMode)) {
+    report(`a host volume cannot be mounted with the access_mode ${quoted(volume.AccessMode)}`);
+  }
+  if (volume.AccessMode === 'single-node-reader-only') validateReadOnly(volume, report);
+}
+
+function validatePluginVolume(volume: VolumeRequest, count: number, report: Report): void {
+  if (volume.AttachmentMode === '') report('a csi volume needs an attachment_mode');
+  if (volume.AttachmentMode === 'block-device' && volume.MountOptions !== null) {
+    report('a block device does not accept mount_options');
+  }
+  const isShared = count > 1 && !volume.PerAlloc;
+  switch (volume.AccessMode) {
+    case '':
+      report('a csi volume needs an access_mode');
+      break;
+    case 'single-node-reader-only':
+      validateReadOnly(volume, report);
+      if (isShared) report('the access_mode single-node-reader-only allows only one reader');
+      break;
+    case 'multi-node-reader-only':
+      validateReadOnly(volume, report);
+      break;
+    case 'single-node-writer':
+      if (isShared) report(`the access_mode ${volume.AccessMode} allows only one writer`);
+      break;
+    case 'multi-node-single-writer':
+      // Several readers may share it.
+      if (isShared && !volume.ReadOnly) report(`the access_mode ${volume.AccessMode} allows only one writer`);
+      break;
+    case 'multi-node-multi-writer':
+      break;
+    default:
+      reportIf(report, choiceProblem('access_mode', volumeBlock.fields.AccessMode, volume.AccessMode));
+  }
+}
+
+function validateReadOnly(volume: VolumeRequest, report: Report): void {
+  if (!volume.ReadOnly) report(`the access_mode ${volume.AccessMode} needs read_only = true`);
+}
+
+/** `isFree`: of a function, which may ask for nothing. */
+function validateResources(resources: Resources, isFree: boolean, report: Report): void {
+  validateSizes(resources, isFree, report);
+  for (const [index, device] of (resources.Devices ?? []).entries()) {
+    validateDevice(device, within(report, `device ${index + 1}`));
+  }
+  validateNuma(resources, report);
+}
+
+function validateSizes(resources: Resources, isFree: boolean, report: Report): void {
+  const { CPU, Cores, MemoryMB, MemoryMaxMB, SecretsMB } = resources;
+  const isEnough = (amount: number, least: number): boolean => amount >= least || (isFree && amount === 0);
+  if (Cores > 0 && CPU > 0) report('cpu and cores cannot be combined');
+  if (Cores < 0) report('cores must not be negative');
+  else if (Cores === 0 && !isEnough(CPU, 1)) report(`cpu must be at least 1 MHz, not ${CPU}`);
+  if (!isEnough(MemoryMB, 10)) report(`memory must be at least 10 MB, not ${MemoryMB}`);
+  if (MemoryMaxMB !== 0 && MemoryMaxMB !== -1 && MemoryMaxMB < MemoryMB) {
+    report(`memory_max (${MemoryMaxMB}) must not be below memory (${MemoryMB})`);
+  }
+  if (SecretsMB > MemoryMB) report(`secrets (${SecretsMB}) must not exceed memory (${MemoryMB})`);
+  if (SecretsMB < 0) report('secrets must not be negative');
+}
+
+function validateDevice(device: RequestedDevice, report: Report): void {
+  const at = (location: string): Report => within(report, location);
+  if (device.Name === '') report('a name is required: a type, vendor/type or vendor/type/name');
+  validateConstraints(device.Constraints, 'device', at);
+  validateAffinities(device.Affinities, at);
+}
+
+function validateNuma({ NUMA, Devices }: Resources, report: Report): void {
+  if (NUMA === null) return;
+  if (NUMA.Affinity !== '')
+    reportIf(report, choiceProblem('numa: the affinity', numaBlock.fields.Affinity, NUMA.Affinity));
+  for (const name of NUMA.Devices ?? []) {
+    if (Devices?.some((device) => device.Name === name) !== true)
+      report(`numa: the task asks for no device ${quoted(name)}`);
+  }
+}
+
+/** `diskMb`: undefined for a group that asks for no disk, of which the logs are no part. */
+function validateLogs(logs: LogConfig, diskMb: number | undefined, report: Report): void {
+  if (logs.Disabled) return;
+  if (logs.MaxFiles < 1) report('max_files must be at least 1');
+  if (logs.MaxFileSizeMB < 1) report('max_file_size must be at least 1 MB');
+  const needed = logs.MaxFiles * logs.MaxFileSizeMB;
+  if (diskMb !== undefined && needed >= diskMb)
+    report(`the files may take ${needed} MB, which must be less than the disk of ${diskMb} MB`);
 }

@@ -1,8 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import type { StoredDeliveryOptions } from '../delivery/delivery-options.js';
-import type { DestinationKind } from './destination.js';
-import type { StoredSecret } from './secret.js';
+import type { DestinationKind, StoredSecret } from './destination.js';
 
 /** The stored response to the latest verification request. The URL is a secret, as in the configuration. */
 export interface StoredResponse {

@@ -23,3 +23,6 @@ export function destinationKindFromSpelling(spelling: string): DestinationKind |
 export function usesUrl(kind: DestinationKind): boolean {
   return kind !== 'email';
 }
+
+/** A stored token or destination URL: encrypted by the host's cipher, or in the clear without one. */
+export type StoredSecret = { readonly sealed: string } | { readonly plain: string };

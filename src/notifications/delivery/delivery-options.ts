@@ -1,8 +1,8 @@
 import { day, type Milliseconds, second } from '../../shared/duration.js';
-import { globMatches } from '../../shared/glob.js';
-import type { StoredSecret } from '../configurations/secret.js';
+import { globMatches } from '../../shared/values.js';
+import type { StoredSecret } from '../configurations/destination.js';
 import type { FieldFault } from '../errors.js';
-import { filterProblem } from '../events/event-filter.js';
+import { filterProblem } from '../events/event.js';
 import { alertTypes, servicePrefix } from '../events/event-type.js';
 import { triggerSpellings } from '../events/trigger.js';
 

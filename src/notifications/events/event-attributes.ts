@@ -1,12 +1,12 @@
 import { err, ok, type Result } from 'neverthrow';
-import { globMatches } from '../../shared/glob.js';
 import { instantFromRfc3339 } from '../../shared/instant.js';
+import { globMatches } from '../../shared/values.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
 import type { AssessmentResult, NotificationEvent } from './event.js';
 import { alertTypeNamed, alertTypes } from './event-type.js';
-import { notificationForRunStatus } from './run-status.js';
 import {
   type AssessmentTrigger,
+  notificationForRunStatus,
   type RunTrigger,
   type Trigger,
   type TriggerDefinition,

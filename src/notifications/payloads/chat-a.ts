@@ -1,6 +1,13 @@
 import { unixSecondsFromInstant } from '../../shared/instant.js';
-import type { MessageContext } from './message-context.js';
-import { type Fact, type MessageOutline, messageOutline, summaryOf, type Tone, timeText } from './message-outline.js';
+import {
+  type Fact,
+  type MessageContext,
+  type MessageOutline,
+  messageOutline,
+  summaryOf,
+  type Tone,
+  timeText,
+} from './message-outline.js';
 import { type Escaping, escapeLastLines, escapeWithin, lengthOf, withoutMentions } from './text.js';
 
 /** Characters, below the service's own limits: 3,000 in a section, 2,000 in a field, 40,000 in all. */

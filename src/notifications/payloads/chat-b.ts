@@ -1,5 +1,4 @@
-import type { MessageContext } from './message-context.js';
-import { type Fact, type MessageOutline, messageOutline, timeText } from './message-outline.js';
+import { type Fact, type MessageContext, type MessageOutline, messageOutline, timeText } from './message-outline.js';
 import { type Escaping, escapeLastLines, escapeWithin, jsonLengthOf, lengthOf, withoutMentions } from './text.js';
 
 /**

@@ -1,5 +1,11 @@
-import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
-import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
+import {
+  type MessageContext,
+  type MessageOutline,
+  messageOutline,
+  type Recipient,
+  type RenderedEmail,
+  timeText,
+} from './message-outline.js';
 import { type Escaping, escapeLastLines, escapeWithin, lengthOf, linkFrom, onOneLine } from './text.js';
 
 /** Characters before escaping. */

@@ -1,10 +1,9 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type InvalidAccess, type RoleNotFound, unfitAccess } from '../../access/errors.js';
-import { policies } from '../../access/policy-record.js';
+import { policies, type RoleInput, roleFaults, roles, type StoredRole } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
-import { type RoleInput, roleFaults, roles, type StoredRole } from '../../access/role-record.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/index.js';
+import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';

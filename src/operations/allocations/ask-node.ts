@@ -13,7 +13,7 @@ import {
 import { runOfAllocationId } from '../../functions/job-projection.js';
 import { runId } from '../../functions/run.js';
 import type { StorageError } from '../../ports/storage.js';
-import { isUuid } from '../../queries/list-tokens.js';
+import { isUuid } from '../../queries/page.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';

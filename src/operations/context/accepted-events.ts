@@ -1,8 +1,7 @@
 import { configurations } from '../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../../notifications/events/event.js';
-import { hookHolds } from '../../notifications/queue/lane.js';
-import { queues } from '../../notifications/queue/queue-record.js';
+import { hookHolds, queues } from '../../notifications/queue/queue-record.js';
 import { users, workspaces } from '../../notifications/workspace.js';
 import type { TableName, WriteView } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';

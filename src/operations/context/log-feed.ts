@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import { awayMessage } from '../../storage/failures.js';
+import { awayMessage } from '../../storage/records.js';
 import { untilFirst } from '../waiting/until-first.js';
 
 /** Levels of log entries, lowest first. `trace`: every fact; only for readers of the monitor. */

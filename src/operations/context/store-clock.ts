@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Storage } from '../../ports/storage.js';
-import type { Timeline } from '../../queue/timeline.js';
+import type { Timeline } from '../../queue/process.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { ClockReadings } from '../../variables/lock.js';

@@ -1,7 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import type { ClusterEvent, EventBatch, Notice } from '../../events/cluster-event.js';
+import type { ClusterEvent, EventBatch, Notice } from '../../events/changes.js';
 import { type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } from '../../events/subscription.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';

@@ -14,12 +14,12 @@ import {
 } from '../../functions/reports.js';
 import { type Outcome, runId, type StoredRun } from '../../functions/run.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
-import { outcomeWords, type RunOutcome } from '../../jobs/runs/run-outcome.js';
+import { outcomeWords, type RunOutcome } from '../../jobs/runs/job-run.js';
 import { functionLabels } from '../../metrics/instruments.js';
 import { configurations } from '../../notifications/configurations/configuration.js';
 import type { RunEvent } from '../../notifications/events/event.js';
 import { isSubscribed } from '../../notifications/explain.js';
-import { runUrl } from '../../notifications/payloads/links.js';
+import { runUrl } from '../../notifications/payloads/render-payload.js';
 import { workspaces } from '../../notifications/workspace.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';

@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import type { Filter } from '../../filter/compile-filter.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/index.js';
+import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';

@@ -1,7 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
-import { decideRevert, type RevertRequest, versionNotFound } from '../../jobs/changes/decide-revert.js';
+import { decideRevert, type RevertRequest, versionNotFound } from '../../jobs/changes/decide-registration.js';
 import type { Job, JobVersionTag } from '../../jobs/document/job.js';
 import {
   type InvalidJob,

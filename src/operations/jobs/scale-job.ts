@@ -17,7 +17,7 @@ import {
 } from '../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-record.js';
 import { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from '../../jobs/scaling/decide-scale.js';
-import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling/scaling-event.js';
+import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling/scaling-records.js';
 import { warningsText } from '../../jobs/validation/problems.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';

@@ -1,6 +1,6 @@
 import { errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
 import type { CallerNames, Principal } from '../../access/principal.js';
-import { decideStop } from '../../jobs/changes/decide-stop.js';
+import { decideStop } from '../../jobs/changes/decide-registration.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidRequest } from '../../jobs/errors.js';

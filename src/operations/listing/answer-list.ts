@@ -1,7 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Filter } from '../../filter/compile-filter.js';
-import type { FilterEvaluationError } from '../../filter/evaluation.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
+import type { FilterEvaluationError } from '../../filter/value-tests.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Page, pageInSteps, type RowFilter, type Source, takesAll } from '../../queries/page.js';
 import { finish, type Steps } from '../../scheduler/steps.js';

@@ -1,7 +1,6 @@
 import { everyNamespace } from '../../access/allows.js';
 import type { ReadView, Row } from '../../ports/storage.js';
-import { createdPositionOf, createdTokenOf } from '../../queries/list-tokens.js';
-import type { Source } from '../../queries/page.js';
+import { createdPositionOf, createdTokenOf, type Source } from '../../queries/page.js';
 import type { Key, Table } from '../../shared/table.js';
 import { limited, type NamespacedRequest } from './keyed-source.js';
 

@@ -1,7 +1,6 @@
 import { everyNamespace } from '../../access/allows.js';
 import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
-import { namedPositionOf, namedTokenOf } from '../../queries/list-tokens.js';
-import type { Source } from '../../queries/page.js';
+import { namedPositionOf, namedTokenOf, type Source } from '../../queries/page.js';
 import type { Key, Table } from '../../shared/table.js';
 import type { ListRequest } from './list-request.js';
 

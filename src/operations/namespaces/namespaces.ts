@@ -15,7 +15,7 @@ import {
   namespaces,
 } from '../../jobs/namespaces/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/index.js';
+import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';

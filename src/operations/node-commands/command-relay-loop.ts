@@ -1,7 +1,7 @@
 import { ok, okAsync, type ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import { outputFor } from '../../agent/link/command-shapes.js';
 import type { CommandPerformer } from '../../agent/link/node-command.js';
+import { outputFor } from '../../agent/link/node-shapes.js';
 import { nodeConnections, type RelaySession, relaySessions } from '../../agent/link/relay.js';
 import { carryOut } from '../../channels/carry-out.js';
 import { Channels } from '../../channels/channels.js';

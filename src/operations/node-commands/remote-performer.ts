@@ -1,5 +1,4 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
-import { readCommandOutput, readCommandRefusal } from '../../agent/link/command-shapes.js';
 import {
   type CommandInput,
   type CommandOutput,
@@ -8,6 +7,7 @@ import {
   commandRefused,
   type NodeCommand,
 } from '../../agent/link/node-command.js';
+import { readCommandOutput, readCommandRefusal } from '../../agent/link/node-shapes.js';
 import { type Channel, ChannelBroken } from '../../channels/channel.js';
 import type { Channels } from '../../channels/channels.js';
 import type { Item } from '../../channels/frame.js';

@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
 import { errorsText } from '../../jobs/validation/problems.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/index.js';
+import { compileFilter } from '../../queries/filters/record-schemas.js';
 import type { Source } from '../../queries/page.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import {

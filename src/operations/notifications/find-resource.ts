@@ -3,7 +3,7 @@ import { allowsWorkspace } from '../../access/allows.js';
 import type { Principal, WorkspaceRight } from '../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { type Delivery, positionFromDeliveryId, sequenceFromId } from '../../notifications/delivery/delivery.js';
-import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
+import { freshDelivery } from '../../notifications/delivery/transition-delivery.js';
 import type { NotFound } from '../../notifications/errors.js';
 import { events, type StoredEvent } from '../../notifications/events/event.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';

@@ -3,11 +3,12 @@ import type { Job, JobStatus } from '../../jobs/document/job.js';
 import { isLauncher, jobs } from '../../jobs/job-record.js';
 import { scheduleLaunches } from '../../jobs/periodic/decide-launch.js';
 import { periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
-import { type RunOutcome, runOutcome } from '../../jobs/runs/run-outcome.js';
+import { type RunOutcome, runOutcome } from '../../jobs/runs/job-run.js';
 import { jobStatusOf } from '../../jobs/status/job-status.js';
-import { jobListStub, jobStubs } from '../../jobs/status/job-stub.js';
 import {
   type JobSummary,
+  jobListStub,
+  jobStubs,
   jobSummaries,
   newSummary,
   withAllocation,

@@ -1,10 +1,16 @@
-import { roles, type StoredRole } from '../../access/role-record.js';
-import { type TokenDocument, tokenDocument } from '../../access/token-document.js';
-import type { StoredToken } from '../../access/tokens.js';
-import { type Cause, isToldWhenRemoved, noticesOfChanges } from '../../events/changes.js';
-import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-event.js';
+import { roles, type StoredRole } from '../../access/policy-record.js';
+import { type StoredToken, type TokenDocument, tokenDocument } from '../../access/tokens.js';
+import {
+  type Cause,
+  type ClusterEvent,
+  eventFrom,
+  isToldWhenRemoved,
+  type Notice,
+  noticesOfChanges,
+  type StateChange,
+  type Topic,
+} from '../../events/changes.js';
 import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
-import type { StateChange, Topic } from '../../events/state-change.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import { allocationDocument } from '../../scheduler/allocation-views.js';

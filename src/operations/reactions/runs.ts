@@ -1,22 +1,27 @@
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
-import { type JobRun, jobRuns } from '../../jobs/runs/job-run.js';
+import {
+  allocationOutcome,
+  type JobRun,
+  jobRuns,
+  outcomeWords,
+  type RunStage,
+  runOutcome,
+} from '../../jobs/runs/job-run.js';
 import {
   advanceRun,
   cameUp,
   hasOwnEnd,
   type RunEvent,
   type RunObservation,
-  type RunStage,
   type RunStatus,
   runCreated,
   runMessage,
   workspaceOfRun,
 } from '../../jobs/runs/run-events.js';
-import { allocationOutcome, outcomeWords, runOutcome } from '../../jobs/runs/run-outcome.js';
 import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
-import { errorOutputUrl, runUrl } from '../../notifications/payloads/links.js';
+import { errorOutputUrl, runUrl } from '../../notifications/payloads/render-payload.js';
 import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';
 import type { PutAllocation } from '../../scheduler/cluster/cluster.js';
 import { evaluations } from '../../scheduler/evaluation.js';

@@ -1,9 +1,15 @@
 import type { ResultAsync } from 'neverthrow';
-import { policies } from '../../access/policy-record.js';
+import { policies, roles } from '../../access/policy-record.js';
 import type { Principal, Workload } from '../../access/principal.js';
-import { roles } from '../../access/role-record.js';
-import { nobodysPrincipal, type Rulebook, tokenPrincipal, workloadPrincipal } from '../../access/token-document.js';
-import { isExpired, type StoredToken, tokens } from '../../access/tokens.js';
+import {
+  isExpired,
+  nobodysPrincipal,
+  type Rulebook,
+  type StoredToken,
+  tokenPrincipal,
+  tokens,
+  workloadPrincipal,
+} from '../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { callerWithin, isOfTokenStore, presentedSecret, rememberPresented, secretHash } from './presented-secret.js';

@@ -1,6 +1,5 @@
 import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
-import { keyOfDelivery } from '../../notifications/delivery/fresh-delivery.js';
-import { transitionDelivery } from '../../notifications/delivery/transition-delivery.js';
+import { keyOfDelivery, transitionDelivery } from '../../notifications/delivery/transition-delivery.js';
 import type { StoredEvent } from '../../notifications/events/event.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';

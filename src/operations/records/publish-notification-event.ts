@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { deliveryIdOf, eventIdOf } from '../../notifications/delivery/delivery.js';
-import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
+import { freshDelivery } from '../../notifications/delivery/transition-delivery.js';
 import type { Conflict } from '../../notifications/errors.js';
 import {
   contradicts,

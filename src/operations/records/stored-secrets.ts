@@ -3,7 +3,7 @@ import { oneTimeTokens, tokens } from '../../access/tokens.js';
 import { secretForms, withoutForms } from '../../agent/output/output-tail.js';
 import { jobRuns } from '../../jobs/runs/job-run.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
-import type { StoredSecret } from '../../notifications/configurations/secret.js';
+import type { StoredSecret } from '../../notifications/configurations/destination.js';
 import {
   type DeliveryOptions,
   extraHeaders,

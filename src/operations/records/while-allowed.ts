@@ -1,7 +1,6 @@
 import type { ResultAsync } from 'neverthrow';
-import { policies } from '../../access/policy-record.js';
+import { policies, roles } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
-import { roles } from '../../access/role-record.js';
 import { tokens } from '../../access/tokens.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';

@@ -13,23 +13,22 @@ import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import { namespaces } from '../../jobs/namespaces/namespace.js';
-import { scalingPoliciesOf } from '../../jobs/scaling/scaling-policies.js';
+import { scalingPoliciesOf } from '../../jobs/scaling/scaling-records.js';
 import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
 import {
   byIdentifier,
+  canBegin,
+  contextsToSearch,
   type FuzzyMatches,
   type FuzzyName,
   fuzzyLimits,
-  searchFuzzily,
-} from '../../queries/search/fuzzy-search.js';
-import { namesOfJob } from '../../queries/search/job-names.js';
-import { type PrefixMatches, searchByPrefix } from '../../queries/search/prefix-search.js';
-import {
-  canBegin,
-  contextsToSearch,
+  namesOfJob,
+  type PrefixMatches,
   type SearchContext,
   type SearchRefused,
-} from '../../queries/search/search-context.js';
+  searchByPrefix,
+  searchFuzzily,
+} from '../../queries/search.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';

@@ -1,14 +1,13 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import type { FilterEvaluationError } from '../../filter/evaluation.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
+import type { FilterEvaluationError } from '../../filter/value-tests.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
 import { type InvalidRequest, malformedId } from '../../jobs/errors.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/index.js';
-import { isUuid } from '../../queries/list-tokens.js';
-import { type Page, type PageByToken, type RowFilter, readPage } from '../../queries/page.js';
+import { compileFilter } from '../../queries/filters/record-schemas.js';
+import { isUuid, type Page, type PageByToken, type RowFilter, readPage } from '../../queries/page.js';
 import { allocations } from '../../scheduler/allocation.js';
 import {
   chooseInstances,

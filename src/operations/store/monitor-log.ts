@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { type CommandRefused, callerFailed } from '../../agent/link/node-command.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { StorageError } from '../../ports/storage.js';
-import { isUuid } from '../../queries/list-tokens.js';
+import { isUuid } from '../../queries/page.js';
 import { nodes } from '../../scheduler/node.js';
 import type { PermissionDenied } from '../authorise.js';
 import { type EngineContext, ownAddress } from '../context/engine-context.js';

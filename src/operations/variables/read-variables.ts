@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { CipherError } from '../../ports/cipher.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/index.js';
+import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
 import type { PermissionDenied } from '../authorise.js';

@@ -3,6 +3,7 @@ import {
   bytes,
   type FilterType,
   flag,
+  float,
   integer,
   listOf,
   type Members,
@@ -12,6 +13,7 @@ import {
   type StructType,
   struct,
   text,
+  time,
   unsigned,
 } from '../../filter/schema.js';
 import { type Block, type Field, type FieldSet, storedFields } from '../../jobs/document/field-table.js';
@@ -74,3 +76,170 @@ function lazily(make: () => Members): () => Members {
     return made;
   };
 }
+
+const dns = struct({ Servers: listOf(text), Searches: listOf(text), Options: listOf(text) });
+
+const port = struct({ Label: text, Value: integer, To: integer, HostNetwork: text, IgnoreCollision: flag });
+
+export const network = struct({
+  Mode: text,
+  Device: text,
+  CIDR: text,
+  IP: text,
+  Hostname: text,
+  MBits: integer,
+  DNS: nullable(dns),
+  ReservedPorts: listOf(port),
+  DynamicPorts: listOf(port),
+  CNI: nullable(struct({ Args: mapOf(text) })),
+});
+
+/** Members that the job interface names, and no others. */
+const networkStatus = struct({ InterfaceName: text, Address: text, AddressIPv6: text, DNS: nullable(dns) });
+
+const lifecycle = struct({ Hook: text, Sidecar: flag });
+
+/** The resources assigned to an allocation on its node. */
+const allocatedResources = struct({
+  Tasks: mapOf(
+    struct({
+      Cpu: struct({ CpuShares: integer, ReservedCores: listOf(integer) }),
+      Memory: struct({ MemoryMB: integer, MemoryMaxMB: integer }),
+      Networks: listOf(network),
+      Devices: listOf(struct({ Vendor: text, Type: text, Name: text, DeviceIDs: listOf(text) })),
+    }),
+  ),
+  TaskLifecycles: mapOf(nullable(lifecycle)),
+  Shared: struct({
+    Networks: listOf(network),
+    DiskMB: integer,
+    Ports: listOf(struct({ Label: text, Value: integer, To: integer, HostIP: text, IgnoreCollision: flag })),
+  }),
+});
+
+/** The same in the form in which jobs request them. */
+const resourceSum = struct({
+  CPU: integer,
+  Cores: integer,
+  MemoryMB: integer,
+  MemoryMaxMB: integer,
+  DiskMB: integer,
+  IOPS: integer,
+  Networks: listOf(network),
+  Devices: listOf(struct({ Name: text, Count: unsigned })),
+  NUMA: nullable(struct({ Affinity: text, Devices: listOf(text) })),
+  SecretsMB: integer,
+});
+
+/** Why nodes were chosen or rejected. */
+export const metricSchema = struct({
+  NodesEvaluated: integer,
+  NodesFiltered: integer,
+  NodesInPool: integer,
+  NodePool: text,
+  NodesAvailable: mapOf(integer),
+  ClassFiltered: mapOf(integer),
+  ConstraintFiltered: mapOf(integer),
+  NodesExhausted: integer,
+  ClassExhausted: mapOf(integer),
+  DimensionExhausted: mapOf(integer),
+  QuotaExhausted: listOf(text),
+  ResourcesExhausted: mapOf(struct({ CPU: integer, MemoryMB: integer, MemoryMaxMB: integer, DiskMB: integer })),
+  Scores: mapOf(float),
+  ScoreMetaData: listOf(struct({ NodeID: text, Scores: mapOf(float), NormScore: float })),
+  AllocationTime: integer,
+  CoalescedFailures: integer,
+});
+
+const taskEvent = struct({
+  Type: text,
+  Time: integer,
+  Message: text,
+  DisplayMessage: text,
+  Details: mapOf(text),
+  FailsTask: flag,
+  RestartReason: text,
+  SetupError: text,
+  DriverError: text,
+  ExitCode: integer,
+  Signal: integer,
+  KillTimeout: integer,
+  KillError: text,
+  KillReason: text,
+  StartDelay: integer,
+  DownloadError: text,
+  ValidationError: text,
+  DiskLimit: integer,
+  FailedSibling: text,
+  VaultError: text,
+  TaskSignalReason: text,
+  TaskSignal: text,
+  DriverMessage: text,
+  GenericSource: text,
+});
+
+const taskState = struct({
+  State: text,
+  Failed: flag,
+  Restarts: unsigned,
+  LastRestart: time,
+  StartedAt: time,
+  FinishedAt: time,
+  Events: listOf(taskEvent),
+  Paused: text,
+  TaskHandle: nullable(struct({})),
+});
+
+const transition = struct({
+  Migrate: nullable(flag),
+  MigrateDisablePlacement: nullable(flag),
+  Reschedule: nullable(flag),
+  ForceReschedule: nullable(flag),
+  NoShutdownDelay: nullable(flag),
+});
+
+/** An allocation with its job embedded. Members that only its stub has (`JobVersion`, `JobType`) cannot be named. */
+export const allocationSchema = struct({
+  ID: text,
+  Namespace: text,
+  EvalID: text,
+  Name: text,
+  NodeID: text,
+  NodeName: text,
+  JobID: text,
+  Job: nullable(jobSchema),
+  TaskGroup: text,
+  Resources: nullable(resourceSum),
+  SharedResources: nullable(resourceSum),
+  TaskResources: mapOf(nullable(resourceSum)),
+  AllocatedResources: nullable(allocatedResources),
+  Metrics: nullable(metricSchema),
+  DesiredStatus: text,
+  DesiredDescription: text,
+  DesiredTransition: transition,
+  ClientStatus: text,
+  ClientDescription: text,
+  TaskStates: mapOf(nullable(taskState)),
+  AllocStates: listOf(struct({ Field: unsigned, Value: text, Time: time })),
+  PreviousAllocation: text,
+  NextAllocation: text,
+  DeploymentID: text,
+  DeploymentStatus: nullable(struct({ Healthy: nullable(flag), Timestamp: time, Canary: flag, ModifyIndex: unsigned })),
+  RescheduleTracker: nullable(
+    struct({
+      Events: listOf(struct({ RescheduleTime: integer, PrevAllocID: text, PrevNodeID: text, Delay: integer })),
+      LastReschedule: text,
+    }),
+  ),
+  NetworkStatus: nullable(networkStatus),
+  FollowupEvalID: text,
+  PreemptedAllocations: listOf(text),
+  PreemptedByAllocation: text,
+  SignedIdentities: mapOf(text),
+  SigningKeyID: text,
+  CreateIndex: unsigned,
+  ModifyIndex: unsigned,
+  AllocModifyIndex: unsigned,
+  CreateTime: integer,
+  ModifyTime: integer,
+});

@@ -11,7 +11,7 @@ import {
   time,
   unsigned,
 } from '../../filter/schema.js';
-import { network } from './allocation-schema.js';
+import { network } from './job-schema.js';
 
 const deviceAttribute = struct({
   Float: nullable(float),

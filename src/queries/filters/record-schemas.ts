@@ -1,3 +1,4 @@
+import { filterCompiler } from '../../filter/compile-filter.js';
 import {
   any,
   bytes,
@@ -11,11 +12,12 @@ import {
   time,
   unsigned,
 } from '../../filter/schema.js';
-import { metricSchema } from './allocation-schema.js';
+import { allocationSchema, jobSchema, metricSchema } from './job-schema.js';
+import { nodeSchema } from './node-schema.js';
 
 const link = struct({ ID: text, Name: text });
 
-export const tokenSchema = struct({
+const tokenSchema = struct({
   AccessorID: text,
   SecretID: text,
   Name: text,
@@ -31,7 +33,7 @@ export const tokenSchema = struct({
   ModifyIndex: unsigned,
 });
 
-export const policySchema = struct({
+const policySchema = struct({
   Name: text,
   Description: text,
   Rules: text,
@@ -41,7 +43,7 @@ export const policySchema = struct({
   ModifyIndex: unsigned,
 });
 
-export const roleSchema = struct({
+const roleSchema = struct({
   ID: text,
   Name: text,
   Description: text,
@@ -51,7 +53,7 @@ export const roleSchema = struct({
   ModifyIndex: unsigned,
 });
 
-export const namespaceSchema = struct({
+const namespaceSchema = struct({
   Name: text,
   Description: text,
   Quota: text,
@@ -74,7 +76,7 @@ export const namespaceSchema = struct({
   ModifyIndex: unsigned,
 });
 
-export const nodePoolSchema = struct({
+const nodePoolSchema = struct({
   Name: text,
   Description: text,
   Meta: mapOf(text),
@@ -85,7 +87,7 @@ export const nodePoolSchema = struct({
   ModifyIndex: unsigned,
 });
 
-export const serviceSchema = struct({
+const serviceSchema = struct({
   ID: text,
   ServiceName: text,
   Namespace: text,
@@ -101,7 +103,7 @@ export const serviceSchema = struct({
 });
 
 /** The listed members of a variable: all but its items. */
-export const variableSchema = struct({
+const variableSchema = struct({
   Namespace: text,
   Path: text,
   Lock: nullable(struct({ ID: text, TTL: integer, LockDelay: integer })),
@@ -111,7 +113,7 @@ export const variableSchema = struct({
   ModifyTime: integer,
 });
 
-export const scalingPolicySchema = struct({
+const scalingPolicySchema = struct({
   ID: text,
   Type: text,
   Target: mapOf(text),
@@ -241,3 +243,21 @@ export const evaluationSchema = struct({
   CreateTime: integer,
   ModifyTime: integer,
 });
+
+/** The filter of each list, applied to stored records as in Nomad, instead of to the list's entries. */
+export const compileFilter = {
+  job: filterCompiler(jobSchema),
+  /** Input: an allocation with its job as `Job`, and with `derivedMembers` of its document if the filter's `members` include them. */
+  allocation: filterCompiler(allocationSchema),
+  evaluation: filterCompiler(evaluationSchema),
+  deployment: filterCompiler(deploymentSchema),
+  node: filterCompiler(nodeSchema),
+  nodePool: filterCompiler(nodePoolSchema),
+  namespace: filterCompiler(namespaceSchema),
+  service: filterCompiler(serviceSchema),
+  variable: filterCompiler(variableSchema),
+  scalingPolicy: filterCompiler(scalingPolicySchema),
+  token: filterCompiler(tokenSchema),
+  policy: filterCompiler(policySchema),
+  role: filterCompiler(roleSchema),
+} as const;

@@ -1,6 +1,6 @@
 import type { Job } from '../../jobs/document/job.js';
 import { isLauncher } from '../../jobs/job-record.js';
-import { allocationOutcome } from '../../jobs/runs/run-outcome.js';
+import { allocationOutcome } from '../../jobs/runs/job-run.js';
 import { type Instant, instantFromUnixNanos, unixNanosFromInstant } from '../../shared/instant.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';

@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { Constraint } from '../../jobs/document/placement.js';
 import { needsAttribute } from '../../jobs/task-needs.js';
-import { globMatches } from '../../shared/glob.js';
+import { globMatches } from '../../shared/values.js';
 import { drawFrom } from '../assignment/assign-ports.js';
 import { offerOf } from '../assignment/node-offer.js';
 import type { Capacity } from '../cluster/capacity.js';

@@ -1,6 +1,6 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
-import { globMatches } from '../../shared/glob.js';
+import { globMatches } from '../../shared/values.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { type GroupRequirements, requirementsOf } from '../feasibility/requirements.js';
 import { Feasibility } from '../feasibility/verdicts.js';

@@ -1,6 +1,5 @@
-import { arithmeticFunctions } from './arithmetic.js';
+import { arithmeticFunctions, logicFunctions } from './arithmetic.js';
 import { dataFunctions } from './data.js';
-import { logicFunctions } from './logic.js';
 import { printFunctions } from './print.js';
 import { storeFunctions } from './store.js';
 import type { TemplateFunction } from './template-function.js';

@@ -10,8 +10,7 @@ import {
   type Verb,
 } from '../../shared/source-text.js';
 import { wellFormed } from '../../shared/values.js';
-import { floatText, isList, isMap, isMetadata, kindOf, namesOf, textOf, type Value } from '../values.js';
-import { VariableItems } from '../variable-items.js';
+import { floatText, isList, isMap, isMetadata, kindOf, namesOf, textOf, type Value, VariableItems } from '../values.js';
 import { type Call, made, shown, type TemplateFunction, textsFrom } from './template-function.js';
 
 /** Functions that format values as strings. */

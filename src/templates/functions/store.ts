@@ -1,6 +1,5 @@
 import { trimWhiteSpace } from '../../shared/values.js';
-import type { Value } from '../values.js';
-import { VariableItems } from '../variable-items.js';
+import { type Value, VariableItems } from '../values.js';
 import {
   type Call,
   exactly,

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePolicy } from '../../../src/access/policy/parse-policy.js';
-import type { Policy } from '../../../src/access/policy/policy.js';
+import { type Policy, parsePolicy } from '../../../src/access/policy/parse-policy.js';
 
 const read = [
   'list-jobs',

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { ok } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { furtherRoutes, routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import type { Route } from '../../../adapters/http-server/calls/router.js';
 import {
   createHttpHandler,
   type HttpHandler,
@@ -14,7 +14,7 @@ import {
 } from '../../../adapters/http-server/index.js';
 import type { CallAccess } from '../../../src/access/allows.js';
 import { namespaceCapabilities } from '../../../src/access/capability.js';
-import { areas } from '../../../src/access/policy/policy.js';
+import { areas } from '../../../src/access/policy/parse-policy.js';
 import { tokens } from '../../../src/access/tokens.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';

@@ -2,7 +2,7 @@ import { okAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import type { AllocationUsage, CommandOutput } from '../../../src/agent/link/node-command.js';
-import { plainType } from '../../../src/api/plain-type.js';
+import { plainType } from '../../../src/api/answers.js';
 import { everything, filledEngine } from './engine-under-test.js';
 import { pathValues } from './route-samples.js';
 

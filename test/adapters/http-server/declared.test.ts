@@ -1,7 +1,7 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import type { Route } from '../../../adapters/http-server/calls/router.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { tokens } from '../../../src/access/tokens.js';
 import { defineFunction } from '../../../src/functions/define-function.js';

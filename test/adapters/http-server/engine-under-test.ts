@@ -8,7 +8,7 @@ import {
 } from '../../../adapters/memory/index.js';
 import { HostMeter } from '../../../adapters/runner/commands/command-handler.js';
 import type { CommandOutput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
-import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import { pendingTask } from '../../../src/agent/task/task-event.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import {
   createEngine,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { headerNamesFor } from '../../../adapters/http-server/edge/header-names.js';
+import { headerNamesFor } from '../../../adapters/http-server/http-message.js';
 import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { openApiDocument } from '../../../adapters/http-server/open-api/open-api.js';
 import { type ManualClock, manualClock } from '../../../adapters/memory/index.js';

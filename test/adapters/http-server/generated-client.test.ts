@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { headerNamesFor } from '../../../adapters/http-server/edge/header-names.js';
+import { headerNamesFor } from '../../../adapters/http-server/http-message.js';
 import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
 import { openApiDocument } from '../../../adapters/http-server/open-api/open-api.js';
 import { everything, filledEngine } from './engine-under-test.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { furtherRoutes, routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import type { Route } from '../../../adapters/http-server/calls/router.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { recordedTranscripts } from '../../replay/http/player.js';
 import { everything, filledEngine } from './engine-under-test.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/http-server/index.js';
 import { type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
-import { workspaceUrl } from '../../../src/notifications/payloads/links.js';
+import { workspaceUrl } from '../../../src/notifications/payloads/render-payload.js';
 import { putUser, putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { engineUnderTest, filledEngine } from './engine-under-test.js';
 import { pathValues } from './route-samples.js';

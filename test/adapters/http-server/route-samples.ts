@@ -1,4 +1,4 @@
-import type { Route } from '../../../adapters/http-server/calls/route.js';
+import type { Route } from '../../../adapters/http-server/calls/router.js';
 import { queryParameters, requestBodyOf } from '../../../adapters/http-server/open-api/open-api.js';
 import type { Call } from '../../../src/api/call.js';
 import { callsOf } from '../../../src/api/index.js';

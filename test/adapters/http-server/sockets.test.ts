@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Route, RouteCall } from '../../../adapters/http-server/calls/route.js';
+import type { Route, RouteCall } from '../../../adapters/http-server/calls/router.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
   createHttpHandler,

@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { writeStream } from '../../../adapters/http-server/bridges/node-listener.js';
-import type { Route } from '../../../adapters/http-server/calls/route.js';
+import type { Route } from '../../../adapters/http-server/calls/router.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
   fetchHandler,

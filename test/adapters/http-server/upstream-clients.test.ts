@@ -8,7 +8,7 @@ import {
   requestFrom,
 } from '../../../adapters/http-server/index.js';
 import { manualClock } from '../../../adapters/memory/index.js';
-import { plainType } from '../../../src/api/plain-type.js';
+import { plainType } from '../../../src/api/answers.js';
 import { hostPrincipal, type Principal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { engineUnderTest } from './engine-under-test.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpResponse, requestFrom } from '../../../adapters/http-server/index.js';
 import { manualClock } from '../../../adapters/memory/index.js';
-import { plainType } from '../../../src/api/plain-type.js';
+import { plainType } from '../../../src/api/answers.js';
 import { anonymousPrincipal, type Principal } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 

@@ -15,7 +15,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { setUpTask } from '../../../adapters/runner/allocation/task-start.js';
-import { taskPaths } from '../../../adapters/runner/disk/task-paths.js';
+import { taskPaths } from '../../../adapters/runner/disk/task-target.js';
 import {
   createRunner,
   functionDriver,

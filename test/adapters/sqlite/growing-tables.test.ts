@@ -7,7 +7,7 @@ import { loadDriver, type SqliteHandle } from '../../../adapters/sqlite/sqlite-h
 import { numberFromBound, numberOfKey } from '../../../adapters/sqlite/sqlite-rows.js';
 import type { ListQuery, Row, Storage } from '../../../src/ports/storage.js';
 import { type Key, table } from '../../../src/shared/table.js';
-import { encodeKey, keyBounds } from '../../../src/storage/keys.js';
+import { encodeKey, keyBounds } from '../../../src/storage/records.js';
 import { look, valueFrom } from '../../conformance/storage/storage-subject.js';
 import { scratchFolder } from './sqlite-files.js';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { memoryStorage, rerunning } from '../../../adapters/memory/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import type { KeyPart } from '../../../src/shared/table.js';
-import { encodeKey, unitOrdered } from '../../../src/storage/keys.js';
+import { encodeKey, unitOrdered } from '../../../src/storage/records.js';
 import { compareKeys, type StorageModel } from '../../conformance/storage/storage-model.js';
 import { type Thing, valueFrom } from '../../conformance/storage/storage-subject.js';
 import { compare, modelled, noThings, part, play, program } from '../../support/storage-programs.js';

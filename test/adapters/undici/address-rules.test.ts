@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressFromText, nonPublicReason } from '../../../adapters/undici/address-rules.js';
+import { addressFromText, nonPublicReason } from '../../../adapters/undici/outbound-guard.js';
 
 function verdictOf(text: string): string | null {
   const address = addressFromText(text);

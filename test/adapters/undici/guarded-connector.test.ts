@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { faultFromError } from '../../../adapters/undici/delivery-fault.js';
 import { type ConnectTarget, guardedConnector } from '../../../adapters/undici/guarded-connector.js';
+import type { ResolvedAddress } from '../../../adapters/undici/name-resolver.js';
 import {
   type AllowedDestinations,
   type OutboundGuard,
   outboundGuard,
 } from '../../../adapters/undici/outbound-guard.js';
-import type { ResolvedAddress } from '../../../adapters/undici/resolver-configuration.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 
 let receiver: Receiver | null = null;

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { withInterimAnswers } from '../../../adapters/undici/interim-answers.js';
+import { withInterimAnswers } from '../../../adapters/undici/connection-pool.js';
 
 /** What is read when these pieces arrive one by one, each read before the next comes. */
 function readIn(pieces: readonly string[], expected: () => boolean = () => true): string[] {

@@ -3,13 +3,15 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { lookupTurns, type NameResolverSettings, nameResolver } from '../../../adapters/undici/name-resolver.js';
 import {
   candidatesFor,
   entriesFrom,
   hostsFile,
+  lookupTurns,
+  type NameResolverSettings,
+  nameResolver,
   searchListFrom,
-} from '../../../adapters/undici/resolver-configuration.js';
+} from '../../../adapters/undici/name-resolver.js';
 import { type NameAnswer, type NameServer, startNameServer } from '../../support/name-server.js';
 
 let server: NameServer | undefined;

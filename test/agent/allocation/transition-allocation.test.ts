@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskRecord } from '../../../src/agent/task/task-plan.js';
+import type { TaskRecord } from '../../../src/agent/task/task-life.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { AllocationPlay, exited, type PlayOptions, plainScript, type Script } from '../../support/allocation-play.js';
 import { jobFrom } from '../../support/jobs.js';

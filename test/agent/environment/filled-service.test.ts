@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filledService, servicePort } from '../../../src/agent/environment/filled-service.js';
+import { filledService, servicePort } from '../../../src/agent/environment/task-environment.js';
 import type { Service } from '../../../src/jobs/document/service.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import { canonicalJob } from '../../jobs/canonical-job.js';

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCommandOutput, readCommandRefusal } from '../../../src/agent/link/command-shapes.js';
-import { readNodeDescription, readReports } from '../../../src/agent/link/node-shapes.js';
+import {
+  readCommandOutput,
+  readCommandRefusal,
+  readNodeDescription,
+  readReports,
+} from '../../../src/agent/link/node-shapes.js';
 import {
   count,
   flag,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { taskPlan } from '../../../src/agent/task/task-plan.js';
+import { taskPlan } from '../../../src/agent/task/task-life.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 
 const types = ['service', 'system', 'batch', 'sysbatch'] as const;

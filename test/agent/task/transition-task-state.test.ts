@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskHappening } from '../../../src/agent/task/task-event.js';
-import { pendingTask, transitionTaskState } from '../../../src/agent/task/transition-task-state.js';
+import { pendingTask, type TaskHappening, transitionTaskState } from '../../../src/agent/task/task-event.js';
 import type { TaskState } from '../../../src/scheduler/allocation.js';
 
 const now = Date.UTC(2026, 0, 1, 12);

@@ -12,7 +12,7 @@ import { sqliteStorage } from '../../../adapters/sqlite/sqlite-storage.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
-import { bodyOfEvent } from '../../../src/notifications/delivery/fresh-delivery.js';
+import { bodyOfEvent } from '../../../src/notifications/delivery/transition-delivery.js';
 import { events, type RunEvent } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { commit } from '../../../src/operations/commit.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { okAsync, type ResultAsync } from 'neverthrow';
 import type { CommandOutput, NodeCommand } from '../../../src/agent/link/node-command.js';
 import type { AgentProcess, AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
-import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import { pendingTask } from '../../../src/agent/task/task-event.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { readAllocationStats } from '../../../src/operations/allocations/steer-allocation.js';
 import { stopAllocation } from '../../../src/operations/allocations/stop-allocation.js';

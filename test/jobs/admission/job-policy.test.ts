@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evaluatePolicies, type JobPolicy, type PolicyLevel } from '../../../src/jobs/admission/job-policy.js';
-import { prepareJob } from '../../../src/jobs/changes/prepare-job.js';
+import { prepareJob } from '../../../src/jobs/prepare-job.js';
 import { batchJob } from '../../operations/jobs/world.js';
 
 const job = prepareJob(batchJob('work'))._unsafeUnwrap();

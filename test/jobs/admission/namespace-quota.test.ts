@@ -9,9 +9,9 @@ import {
   quotaOf,
   takeDispatch,
 } from '../../../src/jobs/admission/namespace-quota.js';
-import { prepareJob } from '../../../src/jobs/changes/prepare-job.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { JobInput } from '../../../src/jobs/document/job-input.js';
+import { prepareJob } from '../../../src/jobs/prepare-job.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { batchJob, parameterizedJob } from '../../operations/jobs/world.js';
 

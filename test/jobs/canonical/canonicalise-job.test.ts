@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js';
-import { canonicaliseSubmitted } from '../../../src/jobs/canonical/canonicalise-submitted.js';
-import { prepareJob } from '../../../src/jobs/changes/prepare-job.js';
+import { canonicaliseJob, canonicaliseSubmitted } from '../../../src/jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
 import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
+import { prepareJob } from '../../../src/jobs/prepare-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
 import type { Loose } from '../../support/loose.js';
 

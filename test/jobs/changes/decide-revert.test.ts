@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideRevert } from '../../../src/jobs/changes/decide-revert.js';
+import { decideRevert } from '../../../src/jobs/changes/decide-registration.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { jobFrom } from '../../support/jobs.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { diffVersions } from '../../../src/jobs/diff/diff-versions.js';
+import { diffVersions } from '../../../src/jobs/diff/diff-jobs.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { canonicalJob } from '../canonical-job.js';
 

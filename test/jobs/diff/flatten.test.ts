@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { flattenFreeForm, floatText } from '../../../src/jobs/diff/flatten.js';
+import { flattenFreeForm, floatText } from '../../../src/jobs/diff/diff-fields.js';
 
 describe('floatText', () => {
   test.each<[number, string]>([

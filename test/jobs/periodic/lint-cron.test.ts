@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { lintCron } from '../../../src/jobs/periodic/lint-cron.js';
-import { periodicProblems, periodicWarnings } from '../../../src/jobs/periodic/validate-periodic.js';
+import { lintCron, periodicProblems, periodicWarnings } from '../../../src/jobs/periodic/validate-periodic.js';
 import { anyText } from '../../support/texts.js';
 
 const start = Date.UTC(2024, 1, 1);

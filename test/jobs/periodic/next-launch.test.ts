@@ -2,8 +2,7 @@ import { Cron } from 'croner';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseCron } from '../../../src/jobs/periodic/cron-expression.js';
-import { nextLaunch, nextMatch } from '../../../src/jobs/periodic/next-launch.js';
-import { timeZone, utc } from '../../../src/jobs/periodic/time-zone.js';
+import { nextLaunch, nextMatch, timeZone, utc } from '../../../src/jobs/periodic/decide-launch.js';
 import { day, hour, minute } from '../../../src/shared/duration.js';
 import { processorTimeOf } from '../../support/processor-time.js';
 

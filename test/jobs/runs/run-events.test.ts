@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/document/job.js';
-import {
-  advanceRun,
-  cameUp,
-  type RunObservation,
-  type RunStage,
-  workspaceOfRun,
-} from '../../../src/jobs/runs/run-events.js';
-import type { RunOutcome } from '../../../src/jobs/runs/run-outcome.js';
+import type { RunOutcome, RunStage } from '../../../src/jobs/runs/job-run.js';
+import { advanceRun, cameUp, type RunObservation, workspaceOfRun } from '../../../src/jobs/runs/run-events.js';
 import { canonicalJob } from '../canonical-job.js';
 
 describe('advanceRun', () => {

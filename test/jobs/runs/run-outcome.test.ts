@@ -9,7 +9,7 @@ import {
   type RunOutcome,
   runOutcome,
   stoppedEarly,
-} from '../../../src/jobs/runs/run-outcome.js';
+} from '../../../src/jobs/runs/job-run.js';
 import { canonicalJob } from '../canonical-job.js';
 
 const ended = (ClientStatus: string, ClientDescription = '', DesiredStatus = 'run', JobType = 'batch') => ({

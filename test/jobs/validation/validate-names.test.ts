@@ -6,7 +6,7 @@ import {
   operationSuffixes,
   validateName,
   validateTaskName,
-} from '../../../src/jobs/validation/validate-names.js';
+} from '../../../src/jobs/validation/validate-texts.js';
 
 const halfOfAPair = '\ud83d';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataFaults } from '../../../src/notifications/events/event-type-schema.js';
+import { dataFaults } from '../../../src/notifications/events/decide-event-type.js';
 
 describe('dataFaults', () => {
   it.each([

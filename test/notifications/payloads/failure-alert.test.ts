@@ -3,7 +3,7 @@ import type { RunEvent } from '../../../src/notifications/events/event.js';
 import { renderChatA } from '../../../src/notifications/payloads/chat-a.js';
 import { renderChatB } from '../../../src/notifications/payloads/chat-b.js';
 import { renderEmail } from '../../../src/notifications/payloads/email.js';
-import { runPayload } from '../../../src/notifications/payloads/run.js';
+import { runPayload } from '../../../src/notifications/payloads/notification-payload.js';
 import { runEvent, workspace } from '../samples.js';
 import { contextOf } from './message-samples.js';
 

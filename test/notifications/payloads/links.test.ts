@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorOutputUrl, runUrl, workspaceUrl } from '../../../src/notifications/payloads/links.js';
+import { errorOutputUrl, runUrl, workspaceUrl } from '../../../src/notifications/payloads/render-payload.js';
 
 const endpoint = { publicOrigin: 'https://box.example.net' };
 const run = { namespace: 'a b', jobId: 'report/dispatch-1?x', runId: 'run-7' };

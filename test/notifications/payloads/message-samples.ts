@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { NotificationEvent } from '../../../src/notifications/events/event.js';
-import type { MessageContext } from '../../../src/notifications/payloads/message-context.js';
+import type { MessageContext } from '../../../src/notifications/payloads/message-outline.js';
 import { messageContext, type Occasion } from '../../../src/notifications/payloads/render-payload.js';
 import {
   assessmentEvent,

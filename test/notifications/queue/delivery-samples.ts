@@ -1,6 +1,6 @@
 import type { FailureClass } from '../../../src/notifications/delivery/classify-failure.js';
-import type { AttemptReport } from '../../../src/notifications/delivery/conclude-attempt.js';
 import type { Delivery } from '../../../src/notifications/delivery/delivery.js';
+import type { AttemptReport } from '../../../src/notifications/delivery/transition-delivery.js';
 
 export function delivery(sequence: number, run: string | null, overrides: Partial<Delivery> = {}): Delivery {
   return {

@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { concludeAttempt } from '../../../src/notifications/delivery/conclude-attempt.js';
 import type { Delivery } from '../../../src/notifications/delivery/delivery.js';
-import { mergeOutcome, outcomeOf } from '../../../src/notifications/delivery/merge-outcome.js';
+import { concludeAttempt, mergeOutcome, outcomeOf } from '../../../src/notifications/delivery/transition-delivery.js';
 import {
   admits,
   afterReport,
   blockedUntil,
   endByAge,
   inOrderOfDue,
+  newQueue,
   nextLimit,
   timeLeft,
-} from '../../../src/notifications/queue/lane.js';
-import { newQueue } from '../../../src/notifications/queue/queue-record.js';
+} from '../../../src/notifications/queue/queue-record.js';
 import { claimed, freed } from '../../../src/queue/hold.js';
 import { initialLimit } from '../../../src/queue/limits.js';
 import { delivery, report } from './delivery-samples.js';

@@ -5,11 +5,11 @@ import {
   type QueueRecord,
   queues,
   touched,
+  waitOf,
   withBreakerClosed,
   withCancellation,
 } from '../../../src/notifications/queue/queue-record.js';
-import { waitOf } from '../../../src/notifications/queue/wait-reason.js';
-import { queueTime, wallTimeOf } from '../../../src/queue/timeline.js';
+import { queueTime, wallTimeOf } from '../../../src/queue/process.js';
 import { delivery } from './delivery-samples.js';
 
 const open = { type: 'open', since: 1, until: 500, pause: 100 } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../adapters/testing/index.js';
 import { LogFeed } from '../../../src/operations/context/log-feed.js';
-import { awayMessage } from '../../../src/storage/failures.js';
+import { awayMessage } from '../../../src/storage/records.js';
 
 test('what fails because the server of the store is away is logged once in two seconds, anything else always', async () => {
   const clock = manualClock();

@@ -16,7 +16,7 @@ import { UnderWay } from '../../../src/operations/functions/under-way.js';
 import type { Storage, WriteView } from '../../../src/ports/storage.js';
 import { processes } from '../../../src/queue/process.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
-import { encodeKey } from '../../../src/storage/keys.js';
+import { encodeKey } from '../../../src/storage/records.js';
 import { processOver, stopAll, type World, world } from '../../support/function-processes.js';
 
 /*

@@ -4,7 +4,7 @@ import { hostPrincipal, type Principal } from '../../../src/access/principal.js'
 import { noticeBatches } from '../../../src/events/event-records.js';
 import { jobSubmissions } from '../../../src/jobs/changes/submissions.js';
 import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
-import { scalingEvents } from '../../../src/jobs/scaling/scaling-event.js';
+import { scalingEvents } from '../../../src/jobs/scaling/scaling-records.js';
 import { evaluateJob } from '../../../src/operations/jobs/evaluate-job.js';
 import {
   type RevertJobInput,

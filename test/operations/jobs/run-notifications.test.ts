@@ -6,7 +6,7 @@ import { jobs } from '../../../src/jobs/job-record.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { events } from '../../../src/notifications/events/event.js';
-import type { RunNotificationRule } from '../../../src/notifications/run-notification-rule.js';
+import type { RunNotificationRule } from '../../../src/notifications/workspace.js';
 import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
 import { createOneTimeToken } from '../../../src/operations/access/tokens/one-time-token.js';
 import { saveToken } from '../../../src/operations/access/tokens/save-token.js';

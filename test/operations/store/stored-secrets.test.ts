@@ -16,7 +16,7 @@ import { putVariable } from '../../../src/operations/variables/write-variable.js
 
 import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Storage } from '../../../src/ports/storage.js';
-import { storageFailure } from '../../../src/storage/failures.js';
+import { storageFailure } from '../../../src/storage/records.js';
 import { variables } from '../../../src/variables/variable.js';
 import { create, destination, must, owner, publish, testEngine } from '../notifications/engine-setup.js';
 

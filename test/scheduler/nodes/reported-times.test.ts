@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import { pendingTask } from '../../../src/agent/task/task-event.js';
 import type { TaskState } from '../../../src/scheduler/allocation.js';
 import { withTimesInLife } from '../../../src/scheduler/nodes/node-owner.js';
 import { day, minute, second } from '../../../src/shared/duration.js';

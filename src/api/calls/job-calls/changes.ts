@@ -11,19 +11,17 @@ import { inNamespace, inNamespaceOf } from '../../access.js';
 import { type AnswerForm, computed, found, inlinedMetadata, written } from '../../answers.js';
 import { read, region, write } from '../../call.js';
 import {
+  asBytes,
+  eitherOf,
   enforceGivenIndex,
   enforceIndex,
   idempotencyToken,
   idempotencyTokenInBody,
-  jobId,
-  jobIdTwice,
-} from '../../common-inputs.js';
-import {
-  asBytes,
-  eitherOf,
   inBody,
   inMembers,
   inQuery,
+  jobId,
+  jobIdTwice,
   judgedByOperation,
   repeatedInBody,
   withDefault,

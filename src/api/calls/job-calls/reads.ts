@@ -1,9 +1,8 @@
 import type { JobSubmission } from '../../../jobs/changes/submissions.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
-import type { JobStatusEntry } from '../../../jobs/status/job-status-entry.js';
-import type { JobListStub } from '../../../jobs/status/job-stub.js';
-import type { JobSummary } from '../../../jobs/status/job-summary.js';
+import type { JobStatusEntry } from '../../../jobs/status/job-status.js';
+import type { JobListStub, JobSummary } from '../../../jobs/status/job-summary.js';
 import type { TaggedVersion } from '../../../operations/jobs/job-versions.js';
 import type { AllocationListStub } from '../../../scheduler/allocation-views.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
@@ -26,14 +25,17 @@ import {
   written,
 } from '../../answers.js';
 import { read, write } from '../../call.js';
-import { filterFaults, jobId, jobIdTwice, pageInputs } from '../../common-inputs.js';
 import {
   eitherOf,
+  filterFaults,
   inBody,
   inMembers,
   inPath,
   inQuery,
+  jobId,
+  jobIdTwice,
   judgedByOperation,
+  pageInputs,
   required,
   withDefault,
 } from '../../inputs.js';

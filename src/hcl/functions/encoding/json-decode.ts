@@ -4,10 +4,10 @@ import type { Budget } from '../../evaluate/budget.js';
 import { typesEqual } from '../../values/equal.js';
 import { parseNumber } from '../../values/number.js';
 import { normalizeText } from '../../values/unicode.js';
-import type { HclValue } from '../../values/value.js';
 import {
   boolValue,
   dynamicNull,
+  type HclValue,
   numberValue,
   objectValue,
   stringValue,
@@ -15,8 +15,7 @@ import {
   typeOf,
 } from '../../values/value.js';
 import { literalWork, normalizationWork } from '../../values/work.js';
-import type { CallResult } from '../function.js';
-import { fail, overBudget } from '../function.js';
+import { type CallResult, fail, overBudget } from '../function.js';
 
 /**
  * JSON text as a value: objects become objects, arrays tuples, numbers exact decimals (which the platform's parser would round).

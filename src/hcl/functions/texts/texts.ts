@@ -2,11 +2,27 @@ import { err, ok } from 'neverthrow';
 import { lengthens, lowerCase, trimWhiteSpace, upperCase } from '../../../shared/values.js';
 import { countNumber } from '../../values/number.js';
 import { clusterCount, clustersOf } from '../../values/unicode.js';
-import type { HclValue } from '../../values/value.js';
-import { listOf, listValue, numberType, numberValue, stringType, stringValue } from '../../values/value.js';
+import {
+  type HclValue,
+  listOf,
+  listValue,
+  numberType,
+  numberValue,
+  stringType,
+  stringValue,
+} from '../../values/value.js';
 import { integerAt, itemsAt, textAt } from '../arguments.js';
-import type { CallResult, EagerFunction, FunctionContext } from '../function.js';
-import { defineFunction, fail, failArgument, overBudget, parameter, perCharacter } from '../function.js';
+import {
+  type CallResult,
+  defineFunction,
+  type EagerFunction,
+  type FunctionContext,
+  fail,
+  failArgument,
+  overBudget,
+  parameter,
+  perCharacter,
+} from '../function.js';
 
 const text = parameter('text', stringType);
 

@@ -1,9 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
-import { policies } from '../../../access/policy-record.js';
+import { policies, roles } from '../../../access/policy-record.js';
 import type { Principal, Workload } from '../../../access/principal.js';
-import { roles } from '../../../access/role-record.js';
-import { nobodysPrincipal, tokenPrincipal } from '../../../access/token-document.js';
-import { isExpired, type StoredToken, tokens } from '../../../access/tokens.js';
+import { isExpired, nobodysPrincipal, type StoredToken, tokenPrincipal, tokens } from '../../../access/tokens.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { readWorkload, rulebookOf, tokenRowOf } from '../../records/caller-standing.js';

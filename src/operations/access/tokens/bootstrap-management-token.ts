@@ -1,10 +1,9 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type BootstrapDone, type InvalidAccess, unfitAccess } from '../../../access/errors.js';
 import { hostPrincipal, type Principal } from '../../../access/principal.js';
-import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
-import { type StoredToken, tokens } from '../../../access/tokens.js';
+import { type StoredToken, type TokenDocument, tokenDocument, tokens } from '../../../access/tokens.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { isUuid } from '../../../queries/list-tokens.js';
+import { isUuid } from '../../../queries/page.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { secretHash } from '../../records/presented-secret.js';

@@ -1,12 +1,10 @@
 import { errAsync } from 'neverthrow';
 import type { MalformedAccessor } from '../../../access/errors.js';
 import type { Principal } from '../../../access/principal.js';
-import { type TokenStub, tokenStub } from '../../../access/token-document.js';
-import { type StoredToken, tokens } from '../../../access/tokens.js';
+import { type StoredToken, type TokenStub, tokenStub, tokens } from '../../../access/tokens.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/index.js';
-import { createdPositionOf, createdTokenOf } from '../../../queries/list-tokens.js';
-import type { Source } from '../../../queries/page.js';
+import { compileFilter } from '../../../queries/filters/record-schemas.js';
+import { createdPositionOf, createdTokenOf, type Source } from '../../../queries/page.js';
 import type { Key } from '../../../shared/table.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';

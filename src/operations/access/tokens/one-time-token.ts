@@ -1,7 +1,14 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
-import { isExpired, type OneTimeToken, oneTimeLifetime, oneTimeTokens, tokens } from '../../../access/tokens.js';
+import {
+  isExpired,
+  type OneTimeToken,
+  oneTimeLifetime,
+  oneTimeTokens,
+  type TokenDocument,
+  tokenDocument,
+  tokens,
+} from '../../../access/tokens.js';
 import type { Indexed } from '../../../api/answers.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';

@@ -1,16 +1,17 @@
 import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
 import type { MalformedAccessor } from '../../../access/errors.js';
+import { roles } from '../../../access/policy-record.js';
 import { anonymousPrincipal, type Principal } from '../../../access/principal.js';
-import { roles } from '../../../access/role-record.js';
 import {
   anonymousDocument,
+  type StoredToken,
   type TokenDocument,
   type TokenLookup,
   tokenDocument,
-} from '../../../access/token-document.js';
-import { type StoredToken, tokens } from '../../../access/tokens.js';
+  tokens,
+} from '../../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
-import { isUuid } from '../../../queries/list-tokens.js';
+import { isUuid } from '../../../queries/page.js';
 import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { presentedSecret } from '../../records/presented-secret.js';

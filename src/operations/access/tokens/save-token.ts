@@ -1,11 +1,18 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type InvalidAccess, type TokenNotFound, unfitAccess } from '../../../access/errors.js';
+import { roles, type StoredRole } from '../../../access/policy-record.js';
 import type { NodeIdentity, Principal, WorkspaceRight } from '../../../access/principal.js';
-import { roles, type StoredRole } from '../../../access/role-record.js';
-import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
-import { isWorkspaceRight, type StoredToken, type TokenChoice, tokenFaults, tokens } from '../../../access/tokens.js';
+import {
+  isWorkspaceRight,
+  type StoredToken,
+  type TokenChoice,
+  type TokenDocument,
+  tokenDocument,
+  tokenFaults,
+  tokens,
+} from '../../../access/tokens.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { isUuid } from '../../../queries/list-tokens.js';
+import { isUuid } from '../../../queries/page.js';
 import { durationTextFromNanos, type Milliseconds } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';

@@ -13,12 +13,16 @@ import {
 import { runs, type StoredRun } from '../../../functions/run.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
-import { type JobListStub, jobAsListed, jobListStub, jobStubs } from '../../../jobs/status/job-stub.js';
-import { jobSummaries } from '../../../jobs/status/job-summary.js';
+import {
+  type JobListStub,
+  jobAsListed,
+  jobListStub,
+  jobStubs,
+  jobSummaries,
+} from '../../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/index.js';
-import { namedPositionOf, namedTokenOf } from '../../../queries/list-tokens.js';
-import type { Source } from '../../../queries/page.js';
+import { compileFilter } from '../../../queries/filters/record-schemas.js';
+import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';

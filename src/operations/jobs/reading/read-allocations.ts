@@ -7,8 +7,8 @@ import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/index.js';
-import { isUuid } from '../../../queries/list-tokens.js';
+import { compileFilter } from '../../../queries/filters/record-schemas.js';
+import { isUuid } from '../../../queries/page.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
 import {
   type AllocationDocument,

@@ -2,7 +2,7 @@ import type { Principal } from '../../../access/principal.js';
 import type { InvalidRequest } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/index.js';
+import { compileFilter } from '../../../queries/filters/record-schemas.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';

@@ -3,7 +3,7 @@ import type { Principal } from '../../../access/principal.js';
 import { runSummary } from '../../../functions/job-projection.js';
 import { functionCounts } from '../../../functions/run.js';
 import { type JobSubmission, jobSubmissions } from '../../../jobs/changes/submissions.js';
-import { baseOf, diffVersions, type VersionBase, type VersionBaseNotFound } from '../../../jobs/diff/diff-versions.js';
+import { baseOf, diffVersions, type VersionBase, type VersionBaseNotFound } from '../../../jobs/diff/diff-jobs.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions, namespaceOf } from '../../../jobs/job-record.js';

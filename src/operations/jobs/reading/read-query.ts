@@ -5,7 +5,7 @@ import type { CallerNames, Principal } from '../../../access/principal.js';
 import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
-import { isUuid } from '../../../queries/list-tokens.js';
+import { isUuid } from '../../../queries/page.js';
 import type { Table } from '../../../shared/table.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';

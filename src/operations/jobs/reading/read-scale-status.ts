@@ -2,7 +2,7 @@ import { errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
-import { type ScalingEvent, scalingEventOf, scalingEvents } from '../../../jobs/scaling/scaling-event.js';
+import { type ScalingEvent, scalingEventOf, scalingEvents } from '../../../jobs/scaling/scaling-records.js';
 import { jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../../scheduler/allocation.js';

@@ -8,7 +8,7 @@ import {
 } from '../../../notifications/delivery/delivery-options.js';
 import { withoutUserinfo } from '../../../notifications/delivery/redact.js';
 import type { VerificationResponse } from '../../../notifications/errors.js';
-import { type DestinationHealth, healthOf } from '../../../notifications/queue/destination-health.js';
+import { type DestinationHealth, healthOf } from '../../../notifications/queue/decide-alerts.js';
 import { newQueue, type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import { users, type Workspace } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';

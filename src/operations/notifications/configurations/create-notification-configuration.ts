@@ -6,8 +6,12 @@ import {
   type StoredResponse,
 } from '../../../notifications/configurations/configuration.js';
 import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
-import { type DecidedConfiguration, decideCreate } from '../../../notifications/configurations/decide-configuration.js';
-import { type Enablement, transitionEnablement } from '../../../notifications/configurations/enablement.js';
+import {
+  type DecidedConfiguration,
+  decideCreate,
+  type Enablement,
+  transitionEnablement,
+} from '../../../notifications/configurations/decide-configuration.js';
 import type {
   FieldFault,
   InvalidAttributes,

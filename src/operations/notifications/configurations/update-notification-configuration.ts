@@ -11,8 +11,8 @@ import {
   type ConfigurationContents,
   type DecidedConfiguration,
   decideUpdate,
+  transitionEnablement,
 } from '../../../notifications/configurations/decide-configuration.js';
-import { transitionEnablement } from '../../../notifications/configurations/enablement.js';
 import { noDeliveryOptions, sameOptions, secretsOf } from '../../../notifications/delivery/delivery-options.js';
 import type {
   Conflict,

@@ -5,7 +5,7 @@ import { classifyAnswer, classifySilence } from '../../../notifications/delivery
 import { extraHeaders, type SecretOptions } from '../../../notifications/delivery/delivery-options.js';
 import { originOf, redactHeaders, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
 import type { VerificationFailed } from '../../../notifications/errors.js';
-import type { Recipient } from '../../../notifications/payloads/message-context.js';
+import type { Recipient } from '../../../notifications/payloads/message-outline.js';
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryRequest } from '../../../ports/http-delivery.js';
 import type { EngineContext } from '../../context/engine-context.js';

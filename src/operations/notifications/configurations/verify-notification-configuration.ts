@@ -7,7 +7,7 @@ import {
 } from '../../../notifications/configurations/configuration.js';
 import { usesUrl } from '../../../notifications/configurations/destination.js';
 import type { NotFound, VerificationFailed } from '../../../notifications/errors.js';
-import type { Recipient } from '../../../notifications/payloads/message-context.js';
+import type { Recipient } from '../../../notifications/payloads/message-outline.js';
 import { users, type Workspace } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';

@@ -1,11 +1,14 @@
 import { err, ok, type Result } from 'neverthrow';
 import { classifyAnswer, classifySilence, type Failure } from '../../../notifications/delivery/classify-failure.js';
-import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import type { Delivery, RecipientResult } from '../../../notifications/delivery/delivery.js';
 import { extraHeaders } from '../../../notifications/delivery/delivery-options.js';
-import { bodyOfEvent, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
 import { redactHeaders, type Secrets, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
-import { parseRetryAfter } from '../../../notifications/delivery/retry-schedule.js';
+import {
+  type AttemptReport,
+  bodyOfEvent,
+  parseRetryAfter,
+  positionOf,
+} from '../../../notifications/delivery/transition-delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import { renderPayload, requestHeaders } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryError, DeliveryResponse } from '../../../ports/http-delivery.js';

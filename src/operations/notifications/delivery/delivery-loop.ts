@@ -2,12 +2,10 @@ import { ok } from 'neverthrow';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import { type Delivery, deliveries, queueName } from '../../../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
-import { hookHolds } from '../../../notifications/queue/lane.js';
-import { queues, sendsAtOnce } from '../../../notifications/queue/queue-record.js';
+import { hookHolds, queues, sendsAtOnce } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { claimed } from '../../../queue/hold.js';
-import { processes } from '../../../queue/process.js';
-import { queueTime, type Timeline, timelines } from '../../../queue/timeline.js';
+import { processes, queueTime, type Timeline, timelines } from '../../../queue/process.js';
 import type { Instant } from '../../../shared/instant.js';
 import {
   type AcceptedWrite,

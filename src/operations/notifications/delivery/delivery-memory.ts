@@ -1,7 +1,7 @@
-import type { AttemptReport, AttemptRules } from '../../../notifications/delivery/conclude-attempt.js';
 import type { CancelReason, Delivery } from '../../../notifications/delivery/delivery.js';
+import type { AttemptReport, AttemptRules } from '../../../notifications/delivery/transition-delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
-import type { LaneRules } from '../../../notifications/queue/lane.js';
+import type { LaneRules } from '../../../notifications/queue/queue-record.js';
 import type { Route } from '../../../queue/choose-starts.js';
 import { type AdaptiveLimit, hasSlot, initialLimit, type SlotRules } from '../../../queue/limits.js';
 import type { Settings } from '../../../settings.js';

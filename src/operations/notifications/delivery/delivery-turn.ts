@@ -7,18 +7,25 @@ import {
   isInOrder,
   queueName,
 } from '../../../notifications/delivery/delivery.js';
-import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
-import { type Outcome, outcomeOf } from '../../../notifications/delivery/merge-outcome.js';
+import {
+  freshDelivery,
+  type Outcome,
+  outcomeOf,
+  positionOf,
+} from '../../../notifications/delivery/transition-delivery.js';
 import { events, firstSequenceOf, type StoredEvent } from '../../../notifications/events/event.js';
 import {
   admits,
   blockedUntil,
+  hasOldDeliveries,
   hookHolds,
   inOrderOfDue,
+  type QueueRecord,
   type QueueTime,
+  queues,
   timeLeft,
-} from '../../../notifications/queue/lane.js';
-import { hasOldDeliveries, type QueueRecord, queues, withRowsOnly } from '../../../notifications/queue/queue-record.js';
+  withRowsOnly,
+} from '../../../notifications/queue/queue-record.js';
 import { users, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, WriteView } from '../../../ports/storage.js';
 import { chooseStarts, type Lane } from '../../../queue/choose-starts.js';

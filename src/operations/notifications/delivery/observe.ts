@@ -1,6 +1,5 @@
-import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import { dueSinceAcceptance, isUnfinished } from '../../../notifications/delivery/delivery.js';
-import { isGivenUp, type Outcome } from '../../../notifications/delivery/merge-outcome.js';
+import { type AttemptReport, isGivenUp, type Outcome } from '../../../notifications/delivery/transition-delivery.js';
 import type { QueueRecord } from '../../../notifications/queue/queue-record.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import { type EngineContext, emit } from '../../context/engine-context.js';

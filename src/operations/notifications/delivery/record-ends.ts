@@ -1,12 +1,24 @@
 import { configurations } from '../../../notifications/configurations/configuration.js';
-import { concludeAttempt } from '../../../notifications/delivery/conclude-attempt.js';
 import { deliveries, deliveryKey, isInOrder, isUnfinished } from '../../../notifications/delivery/delivery.js';
-import { mergeOutcome, type Outcome, outcomeOf } from '../../../notifications/delivery/merge-outcome.js';
+import {
+  concludeAttempt,
+  mergeOutcome,
+  type Outcome,
+  outcomeOf,
+} from '../../../notifications/delivery/transition-delivery.js';
 import { type CustomEvent, firstSequenceOf } from '../../../notifications/events/event.js';
 import { matchConfigurations } from '../../../notifications/explain.js';
 import { type Alert, decideAlerts } from '../../../notifications/queue/decide-alerts.js';
-import { afterReport, holdAfter, hookHolds, nextLimit, timeLeft } from '../../../notifications/queue/lane.js';
-import { type QueueRecord, queues, withCancellation } from '../../../notifications/queue/queue-record.js';
+import {
+  afterReport,
+  holdAfter,
+  hookHolds,
+  nextLimit,
+  type QueueRecord,
+  queues,
+  timeLeft,
+  withCancellation,
+} from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import { isSameStart } from '../../../queue/hold.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';

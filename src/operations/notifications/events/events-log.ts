@@ -8,10 +8,15 @@ import {
   outcomeOf,
   sequenceFromId,
 } from '../../../notifications/delivery/delivery.js';
-import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js';
+import { freshDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { events, type StoredEvent } from '../../../notifications/events/event.js';
-import { eventRecord, filterProblem, passesFilter } from '../../../notifications/events/event-filter.js';
+import {
+  eventRecord,
+  events,
+  filterProblem,
+  passesFilter,
+  type StoredEvent,
+} from '../../../notifications/events/event.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';

@@ -15,10 +15,9 @@ import {
   recoverableOutcome,
 } from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
-import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
-import type { WaitReason } from '../../../notifications/queue/wait-reason.js';
+import { type QueueRecord, queues, type WaitReason } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { queueTime, timelines, wallTimeOf } from '../../../queue/timeline.js';
+import { queueTime, timelines, wallTimeOf } from '../../../queue/process.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { StoreClock } from '../../context/store-clock.js';

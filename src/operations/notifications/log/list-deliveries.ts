@@ -10,8 +10,7 @@ import {
   outcomeOf,
 } from '../../../notifications/delivery/delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { queues } from '../../../notifications/queue/queue-record.js';
-import { type Pace, waitOf } from '../../../notifications/queue/wait-reason.js';
+import { type Pace, queues, waitOf } from '../../../notifications/queue/queue-record.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import type { Instant } from '../../../shared/instant.js';

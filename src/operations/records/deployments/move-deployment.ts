@@ -1,6 +1,5 @@
 import { ok, type Result } from 'neverthrow';
-import { decideRegistration } from '../../../jobs/changes/decide-registration.js';
-import { decideRevert } from '../../../jobs/changes/decide-revert.js';
+import { decideRegistration, decideRevert } from '../../../jobs/changes/decide-registration.js';
 import { jobSubmissions } from '../../../jobs/changes/submissions.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';

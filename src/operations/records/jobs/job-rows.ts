@@ -1,7 +1,7 @@
 import { jobSubmissions } from '../../../jobs/changes/submissions.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
-import { scalingEvents } from '../../../jobs/scaling/scaling-event.js';
+import { scalingEvents } from '../../../jobs/scaling/scaling-records.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { deployments } from '../../../scheduler/deployment/deployment.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { headerNamesFor } from '../../../../adapters/http-server/edge/header-names.js';
-import { jobStatuses, jobStatusesOf, jobStatusOf } from '../../../../adapters/http-server/errors/job-statuses.js';
+import { jobStatuses, jobStatusesOf, jobStatusOf } from '../../../../adapters/http-server/errors/job-errors.js';
 import { notificationStatuses } from '../../../../adapters/http-server/errors/notification-errors.js';
+import { headerNamesFor } from '../../../../adapters/http-server/http-message.js';
 import { errorStatuses } from '../../../../adapters/http-server/open-api/responses.js';
 import type { ErrorTag } from '../../../../src/api/errors.js';
 import { callsOf } from '../../../../src/api/index.js';

@@ -1,12 +1,11 @@
 import { validate } from '@readme/openapi-parser';
 import { describe, expect, it } from 'vitest';
 import { routeTable } from '../../../../adapters/http-server/calls/route-table.js';
-import { headerNamesFor } from '../../../../adapters/http-server/edge/header-names.js';
+import { headerNamesFor } from '../../../../adapters/http-server/http-message.js';
 import { jobSchemas } from '../../../../adapters/http-server/open-api/job-schemas.js';
-import { agentSchemas } from '../../../../adapters/http-server/open-api/node-schemas.js';
 import { notificationSchemas } from '../../../../adapters/http-server/open-api/notification-schemas.js';
 import { openApiDocument } from '../../../../adapters/http-server/open-api/open-api.js';
-import { systemSchemas } from '../../../../adapters/http-server/open-api/system-schemas.js';
+import { agentSchemas, systemSchemas } from '../../../../adapters/http-server/open-api/system-schemas.js';
 import { jobJsonSchema } from '../../../../src/jobs/index.js';
 
 interface Operation {

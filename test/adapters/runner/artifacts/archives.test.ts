@@ -22,7 +22,7 @@ import {
   type ArtifactLimits,
   fetchArtifacts,
 } from '../../../../adapters/runner/artifacts/task-artifacts.js';
-import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-target.js';
 import type { TaskArtifact } from '../../../../src/jobs/document/task-parts.js';
 import type { Download } from '../../../../src/ports/download.js';
 

@@ -10,7 +10,7 @@ import {
   type ArtifactLimits,
   fetchArtifacts,
 } from '../../../../adapters/runner/artifacts/task-artifacts.js';
-import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-target.js';
 import { undiciDownload } from '../../../../adapters/undici/index.js';
 import type { TaskArtifact } from '../../../../src/jobs/document/task-parts.js';
 import { collectGarbage } from '../../../support/collect-garbage.js';

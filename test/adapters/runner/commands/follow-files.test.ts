@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { followLogs } from '../../../../adapters/runner/commands/follow-files.js';
+import { followLogs } from '../../../../adapters/runner/commands/allocation-files.js';
 
 let folder: string;
 let reading: AbortController;

@@ -11,8 +11,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
-import { readWhole, targetOf, writeWhole } from '../../../../adapters/runner/disk/task-target.js';
+import {
+  readWhole,
+  type TaskPaths,
+  targetOf,
+  taskPaths,
+  writeWhole,
+} from '../../../../adapters/runner/disk/task-target.js';
 
 let base: string;
 let paths: TaskPaths;

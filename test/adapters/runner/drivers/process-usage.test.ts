@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { groupUsage } from '../../../../adapters/runner/drivers/process-usage.js';
+import { groupUsage } from '../../../../adapters/runner/drivers/task-processes.js';
 
 let busy: ChildProcess | undefined;
 afterEach(() => {

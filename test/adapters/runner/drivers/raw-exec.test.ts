@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { taskPaths } from '../../../../adapters/runner/disk/task-target.js';
 import { claimForRunner, readIdentity } from '../../../../adapters/runner/drivers/raw-exec-attempt.js';
 import { noteCommand, rawExecDriver } from '../../../../adapters/runner/drivers/raw-exec-driver.js';
 import type { RunningTask, TaskStart } from '../../../../adapters/runner/drivers/task-driver.js';

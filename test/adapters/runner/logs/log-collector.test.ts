@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { isAlive } from '../../../../adapters/runner/disk/process-identity.js';
-import { taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { taskPaths } from '../../../../adapters/runner/disk/task-target.js';
 import { rawExecDriver, type TaskStart } from '../../../../adapters/runner/index.js';
 import { dismissCollector, livingCollector, startCollector } from '../../../../adapters/runner/logs/log-collector.js';
 import { eventually } from '../../../support/installation.js';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { LogWriter } from '../../../../adapters/runner/logs/log-files.js';
+import { LogWriter } from '../../../../adapters/runner/logs/log-collector.js';
 
 let folder: string;
 beforeEach(() => {

@@ -9,7 +9,7 @@ import { NodeAllocations } from '../../../../adapters/runner/node/node-allocatio
 import { ServerTime } from '../../../../adapters/runner/node/registration.js';
 import { Background } from '../../../../adapters/runner/waiting.js';
 import type { NodeReport, NodeWork } from '../../../../src/agent/link/node-work.js';
-import { freshTaskRecord } from '../../../../src/agent/task/task-plan.js';
+import { freshTaskRecord } from '../../../../src/agent/task/task-life.js';
 import type { AgentLink } from '../../../../src/ports/agent-link.js';
 import type { Allocation } from '../../../../src/scheduler/allocation.js';
 import { second } from '../../../../src/shared/duration.js';

@@ -5,7 +5,7 @@ import { errAsync, okAsync, ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
 import { randomIds } from '../../../../adapters/node/index.js';
-import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-target.js';
 import { TaskTemplates, type TemplateActions } from '../../../../adapters/runner/task-templates.js';
 import { Background } from '../../../../adapters/runner/waiting.js';
 import type { ChangeScript, TaskTemplate } from '../../../../src/jobs/document/task-parts.js';

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../../src/access/principal.js';
 import type { Job } from '../../../../src/jobs/document/job.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
-import { jobListStub, jobStubs } from '../../../../src/jobs/status/job-stub.js';
-import { jobSummaries } from '../../../../src/jobs/status/job-summary.js';
+import { jobListStub, jobStubs, jobSummaries } from '../../../../src/jobs/status/job-summary.js';
 import { setJobStability } from '../../../../src/operations/jobs/job-versions.js';
 import { type ListJobsInput, listJobs } from '../../../../src/operations/jobs/reading/list-jobs.js';
 import {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
 import { hostPrincipal } from '../../../../src/access/principal.js';
-import { exceededDuration, type RunOutcome, stoppedEarly } from '../../../../src/jobs/runs/run-outcome.js';
+import { exceededDuration, type RunOutcome, stoppedEarly } from '../../../../src/jobs/runs/job-run.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
 import { registerNode } from '../../../../src/operations/scheduling/register-node.js';
