@@ -26,7 +26,7 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
     const unwanted = takesFilter || definition.interface !== 'jobs' ? undefined : unwantedFilter(call);
     if (unwanted !== undefined) return err(unwanted);
     const { kind, judgesWaiting } = definition;
-    if (kind !== 'waiting' && (judgesWaiting !== true || isNeutral(call))) return ok(immediately);
+    if (kind !== 'waiting' && (judgesWaiting !== true || namesOf(call) === 'neutral')) return ok(immediately);
     return kind === 'waiting' ? admittedWaiting(call) : waitingOf(call).map(() => immediately);
   };
 
@@ -153,7 +153,7 @@ function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
     if (value.value === undefined) continue;
     values[name] = value.value;
   }
-  const page = isNeutral(call) ? ok(undefined) : readParameter(call, 'per_page', integer);
+  const page = namesOf(call) === 'neutral' ? ok(undefined) : readParameter(call, 'per_page', integer);
   if (page.isErr()) return err(page.error);
   const { index, wait } = values as { readonly index?: number; readonly wait?: number };
   if (index === undefined || index === 0) return ok(immediately);
@@ -174,17 +174,13 @@ export function admittedWaiting(call: RouteCall): Result<Waiting, BadInput> {
 const tooManyWaiting =
   'too many reads of this caller wait for a change: read without the parameter "index", or try again when one of them has been answered';
 
-function isNeutral({ names, plain }: RouteCall): boolean {
-  return plain || names.vocabulary !== 'upstream';
-}
-
 /**
  * Calls without filters refuse a filter, so that a client cannot mistake an unfiltered answer for a filtered one. Clients of Nomad
  * expect it to be ignored.
  */
 function unwantedFilter(call: RouteCall): BadInput | undefined {
   const { query } = call;
-  if (query.isEmpty || !isNeutral(call)) return undefined;
+  if (query.isEmpty || namesOf(call) === 'upstream') return undefined;
   return query.get('filter').match(
     (text) => {
       if (text === undefined || text === '') return undefined;
