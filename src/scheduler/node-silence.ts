@@ -3,7 +3,7 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { type Allocation, isClientTerminal } from './allocation.js';
 import type { Node } from './node.js';
-import { isExpired, lostAfter } from './reconcile/reconnect.js';
+import { isExpired, lostAfter } from './reconcile/situation.js';
 
 /** A node's last heartbeat as a watcher reads it. */
 export interface Heartbeat {

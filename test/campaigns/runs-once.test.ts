@@ -18,7 +18,7 @@ import { heartbeatNode, registerNode } from '../../src/operations/scheduling/reg
 import { reportAllocations } from '../../src/operations/scheduling/report-allocations.js';
 import type { Storage } from '../../src/ports/storage.js';
 import { blockedRequirements } from '../../src/scheduler/blocked/blocked-requirement.js';
-import { nodeUsages } from '../../src/scheduler/node-usage.js';
+import { nodeUsages } from '../../src/scheduler/node-tables.js';
 import { day, hour, second } from '../../src/shared/duration.js';
 import { nodeFrom } from '../support/nodes.js';
 

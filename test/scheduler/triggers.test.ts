@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/jobs/document/job.js';
 import type { Allocation } from '../../src/scheduler/allocation.js';
+import { triggerAfterReport } from '../../src/scheduler/allocation-reports.js';
 import { clusterFrom } from '../../src/scheduler/cluster/cluster.js';
 import type { Evaluation, EvaluationTrigger } from '../../src/scheduler/evaluation.js';
-import { triggerAfterReport } from '../../src/scheduler/evaluation-after-report.js';
 import { schedule } from '../../src/scheduler/schedule.js';
 import { defaultSchedulerConfiguration } from '../../src/scheduler/scheduler-configuration.js';
 import { jobFrom } from '../support/jobs.js';

@@ -10,7 +10,7 @@ import {
 } from '../../src/scheduler/allocation.js';
 import { type BlockedRequirement, blockedRequirements } from '../../src/scheduler/blocked/blocked-requirement.js';
 import { addCapacity, type Capacity, capacityUsedBy, noCapacity } from '../../src/scheduler/cluster/capacity.js';
-import { type NodeUsage, nodeUsages } from '../../src/scheduler/node-usage.js';
+import { type NodeUsage, nodeUsages } from '../../src/scheduler/node-tables.js';
 
 /** What must hold at every moment, whatever has happened. Remembers what lived when it looked last. */
 export class Invariants {

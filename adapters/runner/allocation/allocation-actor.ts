@@ -29,7 +29,7 @@ import {
   taskPlan,
 } from '../../../src/agent/task/task-life.js';
 import type { Clock } from '../../../src/ports/clock.js';
-import { stopOnClientAfter } from '../../../src/scheduler/reconcile/reconnect.js';
+import { stopOnClientAfter } from '../../../src/scheduler/reconcile/situation.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
 import { runBriefly } from '../commands/run-briefly.js';

@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { awayMessage } from '../../storage/records.js';
-import { untilFirst } from '../waiting/until-first.js';
+import { untilFirst } from '../waiting/until-change.js';
 
 /** Levels of log entries, lowest first. `trace`: every fact; only for readers of the monitor. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;

@@ -20,7 +20,7 @@ import {
 } from '../records/deployments/move-deployment.js';
 import { pagesOf } from '../records/pages.js';
 import { putHeldEvaluation, releaseEvaluation } from '../records/scheduling/new-evaluation.js';
-import { changeOrDueTime } from '../waiting/change-or-due-time.js';
+import { changeOrDueTime } from '../waiting/until-change.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The shortest time between two checks of active deployments, in milliseconds. */

@@ -11,7 +11,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import type { CallManner } from '../operation.js';
 import { eventOfNotice, keptFrom } from '../reactions/notices.js';
 import { standingOf } from '../records/caller-standing.js';
-import { untilFirst } from '../waiting/until-first.js';
+import { untilFirst } from '../waiting/until-change.js';
 
 export interface StreamEventsInput {
   /** Topics with keys, as `Job:web`; everything when absent or empty. */

@@ -8,7 +8,7 @@ import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
-import { changeOrDueTime } from '../waiting/change-or-due-time.js';
+import { changeOrDueTime } from '../waiting/until-change.js';
 import { collect } from './collect.js';
 
 const collected = [jobs, evaluations, allocations, deployments, nodes];

@@ -23,7 +23,7 @@ import { type DispatchRunError, launchFunction } from '../functions/jobs-of-func
 import { readFunctionJob } from '../records/function-jobs.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
 import { writeRegistration } from '../records/jobs/write-registration.js';
-import { changeOrDueTime } from '../waiting/change-or-due-time.js';
+import { changeOrDueTime } from '../waiting/until-change.js';
 import type { Transaction } from '../write-transaction.js';
 
 /** The maximum number of launches in one write: many jobs are due at midnight, and reports of nodes must not wait for all of them. */

@@ -1,6 +1,5 @@
 import type { WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
-import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import {
   addCapacity,
   capacityUsedBy,
@@ -9,8 +8,13 @@ import {
   subtractCapacity,
 } from '../../scheduler/cluster/capacity.js';
 import { nodes } from '../../scheduler/node.js';
-import { assignmentAfter, collectedRow, nodeAssignments } from '../../scheduler/node-assignment.js';
-import { nodeUsages } from '../../scheduler/node-usage.js';
+import {
+  assignmentAfter,
+  capacitySignals,
+  collectedRow,
+  nodeAssignments,
+  nodeUsages,
+} from '../../scheduler/node-tables.js';
 import type { Reaction } from './reaction.js';
 
 /** What a node uses, and what its agent has to do. Freed capacity unblocks evaluations. */

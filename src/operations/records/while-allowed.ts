@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { tokens } from '../../access/tokens.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { changeOrDueTime } from '../waiting/change-or-due-time.js';
+import { changeOrDueTime } from '../waiting/until-change.js';
 import { callerNow, rightsIndex } from './caller-standing.js';
 import { isOfTokenStore } from './presented-secret.js';
 

@@ -4,7 +4,7 @@ import type { NodeWork, NodeWorkList } from '../../agent/link/node-work.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
 import type { ReadView, StorageError, WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
-import { isCollectedRow, type NodeAssignment, nodeAssignments } from '../../scheduler/node-assignment.js';
+import { isCollectedRow, type NodeAssignment, nodeAssignments } from '../../scheduler/node-tables.js';
 import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { Instant } from '../../shared/instant.js';

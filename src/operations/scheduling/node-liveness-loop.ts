@@ -12,7 +12,7 @@ import {
   silentStatus,
   type UnfinishedAllocation,
 } from '../../scheduler/node-silence.js';
-import { lostAfter } from '../../scheduler/reconcile/reconnect.js';
+import { lostAfter } from '../../scheduler/reconcile/situation.js';
 import { second } from '../../shared/duration.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';

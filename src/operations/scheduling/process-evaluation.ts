@@ -8,8 +8,14 @@ import type { PutAllocation } from '../../scheduler/cluster/cluster.js';
 import { withAllocation } from '../../scheduler/deployment/count-allocations.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
-import { movedResult, type SchedulingResult } from '../../scheduler/plan/outcome.js';
-import { isPreempted, type PlanPart, partsInSteps, wholeOf } from '../../scheduler/plan/plan-parts.js';
+import {
+  isPreempted,
+  movedResult,
+  type PlanPart,
+  partsInSteps,
+  type SchedulingResult,
+  wholeOf,
+} from '../../scheduler/plan/outcome.js';
 import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
 import { byIdInSteps, finish } from '../../scheduler/steps.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';

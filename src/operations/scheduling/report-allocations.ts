@@ -4,10 +4,9 @@ import type { AllocationReport, NodeReport, ReportOutcome } from '../../agent/li
 import type { UnknownNode } from '../../ports/agent-link.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
+import { triggerAfterReport, withReportedHealth } from '../../scheduler/allocation-reports.js';
 import { isMeasuredByChecks, measureHealth } from '../../scheduler/deployment/measure-health.js';
-import { withReportedHealth } from '../../scheduler/deployment/reported-health.js';
 import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
-import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
 import { isOutOfReach } from '../../scheduler/node-silence.js';
 import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/node-owner.js';

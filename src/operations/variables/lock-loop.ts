@@ -8,7 +8,7 @@ import { variables } from '../../variables/variable.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { clockReadings } from '../context/store-clock.js';
-import { changeOrDueTime } from '../waiting/change-or-due-time.js';
+import { changeOrDueTime } from '../waiting/until-change.js';
 
 /** The maximum number of locks examined in one write. */
 const batch = 200;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Milliseconds } from '../../shared/duration.js';
-import { untilFirst } from './until-first.js';
+import { untilFirst } from './until-change.js';
 
 interface Heartbeats {
   readonly clock: Clock;

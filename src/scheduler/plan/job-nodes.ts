@@ -2,15 +2,14 @@ import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { globMatches } from '../../shared/values.js';
 import type { Cluster } from '../cluster/cluster.js';
+import { Feasibility } from '../feasibility/node-checks.js';
 import { type GroupRequirements, requirementsOf } from '../feasibility/requirements.js';
-import { Feasibility } from '../feasibility/verdicts.js';
 import { isReadyNode, type Node } from '../node.js';
 import { allNodePool } from '../node-pool.js';
 import { NodeAssessor } from '../ranking/assess-node.js';
 import { GroupRanking } from '../ranking/group-ranking.js';
 import type { JobProposal } from '../ranking/job-proposal.js';
-import type { NodeCensus } from '../ranking/node-tally.js';
-import { SpreadScore } from '../ranking/scores.js';
+import { type NodeCensus, SpreadScore } from '../ranking/scores.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
 /**

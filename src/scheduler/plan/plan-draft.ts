@@ -1,7 +1,21 @@
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
 import type { Allocation } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
-import type { StopIntent } from '../reconcile/intents.js';
-import { type PlanWrite, preempted, stamped, stopped } from './new-allocation.js';
+import { capacityOf, capacityUsedBy, sameCapacity, useOf } from '../cluster/capacity.js';
+import type { JobProposal } from '../ranking/job-proposal.js';
+import type { Intents, ReplaceIntent, StopIntent } from '../reconcile/intents.js';
+import { changeInSteps, type Steps } from '../steps.js';
+import type { JobNodes } from './job-nodes.js';
+import {
+  becameUnknown,
+  jobMembers,
+  type PlanWrite,
+  preempted,
+  reconnected,
+  stamped,
+  stopped,
+} from './new-allocation.js';
 
 /** An allocation that was preempted for another one. */
 interface PreemptedAllocation {
@@ -101,4 +115,130 @@ export class PlanDraft {
   get queued(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#queued);
   }
+}
+
+interface IntentTarget {
+  readonly draft: PlanDraft;
+  readonly proposal: JobProposal;
+  readonly jobNodes: JobNodes | undefined;
+  /** The deployment that updated allocations belong to. */
+  readonly deploymentId: string | undefined;
+}
+
+/** Everything that needs no node: stops, marks and in-place updates. Yields now and then. */
+export function* applyIntents(intents: Intents, target: IntentTarget): Steps<void> {
+  const { draft, jobNodes } = target;
+  yield* changeInSteps(intents.stop, (intent) => applyStop(intent, target));
+  yield* changeInSteps(intents.unknown, ({ allocation, followupEvalId }) =>
+    draft.change(becameUnknown(draft.latest(allocation), followupEvalId, draft.write)),
+  );
+  yield* changeInSteps(intents.reconnected, (allocation) =>
+    draft.change(reconnected(draft.latest(allocation), draft.write)),
+  );
+  if (jobNodes !== undefined)
+    yield* changeInSteps(intents.inPlace, (intent) => updateInPlace(intent, jobNodes, target));
+}
+
+/** Allocations that wait for their replacement name the evaluation that will create it. */
+export function applyFollowups(
+  intents: Intents,
+  allocations: Iterable<Allocation>,
+  { draft, proposal }: Pick<IntentTarget, 'draft' | 'proposal'>,
+): void {
+  if (intents.followups.size === 0) return;
+  for (const allocation of allocations) {
+    const followup = intents.followups.get(allocation.ID);
+    if (followup === undefined) continue;
+    draft.change({ ...draft.latest(allocation), FollowupEvalID: followup });
+    proposal.keepInPlace(allocation);
+  }
+}
+
+export function applyStop(intent: StopIntent, { draft, proposal }: Pick<IntentTarget, 'draft' | 'proposal'>): void {
+  draft.stop(intent);
+  proposal.release(intent.allocation);
+}
+
+function updateInPlace({ allocation, group }: ReplaceIntent, jobNodes: JobNodes, target: IntentTarget): void {
+  const { draft, proposal, deploymentId } = target;
+  const before = draft.latest(allocation);
+  const AllocatedResources = underVersion(before.AllocatedResources, jobNodes.assessorOf(group).wanted.resources);
+  const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel } = jobMembers(jobNodes.job, group);
+  const EvalID = draft.write.evaluationId;
+  // Written out member by member: with thousands of allocations, copying and spreading dominates the cost of an in-place update.
+  const moved: { -readonly [K in keyof Allocation]: Allocation[K] } = {
+    ...withoutFormer(before, deploymentId),
+    ...{ EvalID, JobType, JobVersion, JobCreateIndex, AllocatedResources },
+  };
+  if (JobPriority !== undefined) moved.JobPriority = JobPriority;
+  if (MigrateParallel !== undefined) moved.MigrateParallel = MigrateParallel;
+  if (deploymentId !== undefined) moved.DeploymentID = deploymentId;
+  draft.change(moved);
+  if (takesOtherRoom(allocation, AllocatedResources)) takeRoom(allocation, AllocatedResources, proposal);
+}
+
+/**
+ * Counts an allocation that is updated in place with the group's current resources, so that later placements see what is left.
+ */
+export function takeRoomInPlace(
+  allocation: Allocation,
+  group: TaskGroup,
+  { jobNodes, proposal }: { readonly jobNodes: JobNodes; readonly proposal: JobProposal },
+): void {
+  const resources = underVersion(allocation.AllocatedResources, jobNodes.assessorOf(group).wanted.resources);
+  if (takesOtherRoom(allocation, resources)) takeRoom(allocation, resources, proposal);
+}
+
+function takeRoom(allocation: Allocation, AllocatedResources: AllocatedResources, proposal: JobProposal): void {
+  const use = useOf({ ...allocation, AllocatedResources });
+  if (use !== undefined) proposal.resize(allocation, use);
+}
+
+/** Clears what the previous version may have set; in another deployment its health starts over. */
+function withoutFormer(allocation: Allocation, deploymentId: string | undefined): Allocation {
+  const { MigrateParallel, DeploymentID, DeploymentStatus } = allocation;
+  const moves = DeploymentID !== deploymentId && (DeploymentID ?? DeploymentStatus) !== undefined;
+  if (MigrateParallel === undefined && !moves) return allocation;
+  const { MigrateParallel: _parallel, ...rest } = allocation;
+  if (!moves) return rest;
+  const { DeploymentID: _deployment, DeploymentStatus: _status, ...others } = rest;
+  return others;
+}
+
+/** The resources that the new version requests; what was picked for the allocation on its node is kept. */
+function underVersion(before: AllocatedResources, asked: AllocatedResources): AllocatedResources {
+  const { Networks, Ports } = before.Shared;
+  const names = Object.keys(asked.Tasks);
+  const picked = Networks !== null || Ports !== null || names.some((name) => hasPicked(taskOf(before, name)));
+  if (!picked) return asked;
+  const tasks = names.map((name): [string, AllocatedTaskResources] => [
+    name,
+    keepingPicked(asked.Tasks[name]!, taskOf(before, name)),
+  ]);
+  return {
+    Tasks: Object.fromEntries(tasks),
+    TaskLifecycles: asked.TaskLifecycles,
+    Shared: { Networks, Ports, DiskMB: asked.Shared.DiskMB },
+  };
+}
+
+function taskOf({ Tasks }: AllocatedResources, name: string): AllocatedTaskResources | undefined {
+  return Object.hasOwn(Tasks, name) ? Tasks[name] : undefined;
+}
+
+function hasPicked(task: AllocatedTaskResources | undefined): boolean {
+  return task !== undefined && (task.Cpu.ReservedCores ?? task.Networks ?? task.Devices) !== null;
+}
+
+function keepingPicked(
+  asked: AllocatedTaskResources,
+  before: AllocatedTaskResources | undefined,
+): AllocatedTaskResources {
+  if (before === undefined) return asked;
+  const Cpu = before.Cpu.ReservedCores === null ? asked.Cpu : before.Cpu;
+  return { ...asked, Cpu, Networks: before.Networks, Devices: before.Devices };
+}
+
+function takesOtherRoom(allocation: Allocation, resources: AllocatedResources): boolean {
+  return !sameCapacity(capacityUsedBy(allocation), capacityOf(resources));
 }

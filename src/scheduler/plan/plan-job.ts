@@ -14,12 +14,11 @@ import { reconcileJob } from '../reconcile/reconcile-job.js';
 import { isCurrent, type JobSituation, type SchedulingIds, situationOf, taintOf } from '../reconcile/situation.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 import { changeInSteps } from '../steps.js';
-import { applyFollowups, applyIntents, applyStop, takeRoomInPlace } from './apply-intents.js';
 import { JobNodes } from './job-nodes.js';
 import { momentOf } from './new-allocation.js';
 import { outcomeOf, type SchedulingResult } from './outcome.js';
 import { JobPlacer } from './place-job.js';
-import { PlanDraft } from './plan-draft.js';
+import { applyFollowups, applyIntents, applyStop, PlanDraft, takeRoomInPlace } from './plan-draft.js';
 
 /** Decides an evaluation of a service or batch job. */
 export function* planJob(

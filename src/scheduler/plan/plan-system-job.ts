@@ -7,8 +7,7 @@ import type { Evaluation } from '../evaluation.js';
 import { isReadyNode } from '../node.js';
 import { configurationOfPool } from '../node-pool.js';
 import { JobProposal } from '../ranking/job-proposal.js';
-import { type UpdateKind, updateClassifier } from '../reconcile/canaries.js';
-import { isCanarying, isDeployed } from '../reconcile/group-deployment.js';
+import { isCanarying, isDeployed, type UpdateKind, updateClassifier } from '../reconcile/group-deployment.js';
 import { descriptions, Intents } from '../reconcile/intents.js';
 import { allocationName } from '../reconcile/names.js';
 import { type JobSituation, type SchedulingIds, situationOf } from '../reconcile/situation.js';
@@ -21,12 +20,11 @@ import {
   systemPartOf,
 } from '../reconcile/system/system-deployment.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
-import { applyIntents, applyStop } from './apply-intents.js';
 import { JobNodes } from './job-nodes.js';
 import { momentOf } from './new-allocation.js';
 import { type OutcomeRequest, outcomeOf, type SchedulingResult } from './outcome.js';
 import { type NodePlacement, SystemPlacer } from './place-on-nodes.js';
-import { PlanDraft } from './plan-draft.js';
+import { applyIntents, applyStop, PlanDraft } from './plan-draft.js';
 import { latestDeployment, lostWhileStopping, staysOnItsNode } from './plan-job.js';
 
 /** Decides an evaluation of a system or sysbatch job. */

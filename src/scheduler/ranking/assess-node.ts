@@ -2,9 +2,8 @@ import { drawFrom } from '../assignment/assign-ports.js';
 import { isUniform, lackingDimension, offerOf } from '../assignment/node-offer.js';
 import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
 import type { NodeClass } from '../cluster/node-class.js';
-import { meets } from '../feasibility/node-checks.js';
+import { type Feasibility, meets } from '../feasibility/node-checks.js';
 import type { DistinctProperty, GroupRequirements } from '../feasibility/requirements.js';
-import type { Feasibility } from '../feasibility/verdicts.js';
 import type { SchedulerAlgorithm, SchedulerConfiguration } from '../scheduler-configuration.js';
 import type { JobProposal } from './job-proposal.js';
 

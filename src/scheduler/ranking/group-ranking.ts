@@ -1,10 +1,9 @@
 import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
-import { knownClassReason } from '../feasibility/verdicts.js';
+import { knownClassReason } from '../feasibility/node-checks.js';
 import { findVictims, type Preemption, type Preemptor } from '../preemption/find-victims.js';
 import { type Assessment, type NodeAssessor, preemptionScore, type RankingContext } from './assess-node.js';
 import { CandidateOrder } from './candidate-order.js';
-import { type NodeCensus, NodeTally } from './node-tally.js';
-import { type ExtraScores, nodeScore, type SpreadScore } from './scores.js';
+import { type ExtraScores, type NodeCensus, NodeTally, nodeScore, type SpreadScore } from './scores.js';
 
 /** The number of nodes whose scores a metric lists. */
 const shownNodes = 5;

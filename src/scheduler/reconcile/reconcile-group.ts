@@ -1,25 +1,40 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import type { Steps } from '../steps.js';
-import { placeCanaries, type SplitUpdates, settleCanaries, splitUpdates, wantsCanaries } from './canaries.js';
-import { classesInSteps } from './classify.js';
-import { lostLater, planLaterReschedules, planLostLater, planTimeouts } from './follow-ups.js';
 import {
   type DeploymentStanding,
   type GroupDeployment,
+  type GroupRequest,
   groupDeploymentOf,
   isCanarying,
   isDeployed,
   joinDeployment,
+  placeCanaries,
+  type SplitUpdates,
+  settleCanaries,
+  splitUpdates,
+  wantsCanaries,
 } from './group-deployment.js';
-import type { GroupRequest } from './group-request.js';
-import { descriptions, type Intents, without } from './intents.js';
+import { descriptions, type Intents, type PlaceIntent, without } from './intents.js';
 import { byIndex, NameIndex } from './names.js';
-import { placeAll, placeReplacements, wantedPlacements } from './placements.js';
-import { lostAfter, settleReconnecting } from './reconnect.js';
-import { filterReschedules, type LaterReschedule, reschedulesInSteps } from './reschedule.js';
-import { type GroupSets, isOlder, type JobSituation, withoutFrom } from './situation.js';
-import { stopSurplus } from './stop-surplus.js';
+import {
+  filterReschedules,
+  type LaterReschedule,
+  lostLater,
+  planLaterReschedules,
+  planLostLater,
+  planTimeouts,
+  reschedulesInSteps,
+} from './reschedule.js';
+import {
+  classesInSteps,
+  type GroupSets,
+  isOlder,
+  type JobSituation,
+  lostAfter,
+  settleReconnecting,
+  withoutFrom,
+} from './situation.js';
 
 /**
  * Compares the allocations of a service or batch group with the job, in the order of docs/interfaces/scheduling.md. Returns whether
@@ -296,4 +311,123 @@ function settleDisconnecting(
     },
     later: verdicts.later,
   };
+}
+
+/** Replacements first, each under the name of its previous allocation, then the missing number of new ones. */
+export function wantedPlacements(
+  group: TaskGroup,
+  { untainted, migrating, replacedNow, lost }: GroupSets,
+  names: NameIndex,
+  canarying: boolean,
+): readonly PlaceIntent[] {
+  const replacing = (previous: Allocation): PlaceIntent => {
+    const canary = previous.DeploymentStatus?.Canary === true;
+    return { name: previous.Name, group, previous, canary, downgrade: canarying && !canary };
+  };
+  const placements: PlaceIntent[] = replacedNow.map((previous) => ({ ...replacing(previous), reschedule: true }));
+  let existing = untainted.length + migrating.length + replacedNow.length;
+  for (const previous of lost) {
+    if (existing >= group.Count) break;
+    placements.push({ ...replacing(previous), lost: true });
+    existing += 1;
+  }
+  const missing = group.Count - existing;
+  if (missing > 0) for (const name of names.next(missing)) placements.push({ name, group, downgrade: canarying });
+  return placements;
+}
+
+/** Places all wanted allocations. */
+export function placeAll(
+  { intents, group }: GroupRequest,
+  placements: readonly PlaceIntent[],
+  replacedNow: readonly Allocation[],
+): void {
+  const desired = intents.desired(group.Name);
+  intents.place.push(...placements);
+  desired.Place += placements.length;
+  const here = replacedNow.filter((allocation) => !isDisconnected(allocation, intents));
+  const failed = here.filter((allocation) => !isRequestedToMove(allocation));
+  intents.stopAll(failed, descriptions.rescheduled);
+  desired.Stop += failed.length;
+  const sentAway = here.filter(isRequestedToMove);
+  intents.stopAll(sentAway, descriptions.migrating);
+  desired.Migrate += sentAway.length;
+}
+
+/** Whether it runs and its replacement by the reschedule policy was requested: it counts as moved. */
+function isRequestedToMove(allocation: Allocation): boolean {
+  return allocation.DesiredTransition.Migrate === true && !isTerminalAllocation(allocation);
+}
+
+/** A paused or failed deployment places nothing new; lost allocations and failures outside it are replaced all the same. */
+export function placeReplacements(
+  { intents, group, standing }: GroupRequest,
+  placements: readonly PlaceIntent[],
+): void {
+  const desired = intents.desired(group.Name);
+  for (const placement of placements) {
+    const { previous } = placement;
+    if (previous === undefined) continue;
+    if (placement.reschedule === true && standing.failed && previous.DeploymentID === standing.current?.ID) continue;
+    intents.place.push(placement);
+    desired.Place += 1;
+    if (placement.reschedule !== true || isDisconnected(previous, intents)) continue;
+    intents.stopAll([previous], descriptions.rescheduled);
+    desired.Stop += 1;
+  }
+}
+
+/** Its node is disconnected: it is replaced, but not stopped. */
+function isDisconnected(allocation: Allocation, intents: Intents): boolean {
+  return allocation.ClientStatus === 'unknown' || intents.makesUnknown(allocation);
+}
+
+interface SurplusRequest {
+  readonly jobId: string;
+  readonly group: string;
+  readonly count: number;
+  readonly sets: GroupSets;
+  readonly names: NameIndex;
+  readonly canaries: readonly Allocation[];
+  /** Canaries that await promotion: they do not count towards the group's count. */
+  readonly canarying: boolean;
+}
+
+/**
+ * Stops allocations beyond the group's count: first those whose canary was promoted, then migrating ones, then the highest names. Returns the
+ * stopped allocations.
+ */
+export function stopSurplus(request: SurplusRequest, intents: Intents): readonly Allocation[] {
+  const { sets, count, canarying, canaries } = request;
+  const candidates = canarying ? without(sets.untainted, canaries) : sets.untainted;
+  const known = candidates.filter(({ ClientStatus }) => ClientStatus !== 'unknown');
+  const surplus = known.length + sets.migrating.length - count;
+  if (surplus <= 0) return [];
+  const stopped = chosen(request, candidates, surplus);
+  intents.stopAll(stopped, descriptions.notNeeded);
+  return stopped;
+}
+
+function chosen(request: SurplusRequest, candidates: readonly Allocation[], surplus: number): readonly Allocation[] {
+  const { sets, names, canaries, canarying, jobId, group, count } = request;
+  const live = candidates.filter(({ DesiredStatus }) => DesiredStatus === 'run');
+  const stopped: Allocation[] = [];
+  const stop = (from: readonly Allocation[], isMeant: (allocation: Allocation) => boolean): readonly Allocation[] => {
+    const meant = from.filter(isMeant).slice(0, surplus - stopped.length);
+    stopped.push(...meant);
+    return meant;
+  };
+  if (!canarying) {
+    const replaced = new Set(canaries.map(({ Name }) => Name));
+    stop(without(live, canaries), ({ Name }) => replaced.has(Name));
+  }
+  const moving = new NameIndex(jobId, group, count, sets.migrating).highest(surplus - stopped.length);
+  for (const { Name } of stop(sets.migrating, ({ Name }) => moving.has(Name))) names.release(Name);
+  const highest = names.highest(surplus - stopped.length);
+  stop(without(live, stopped), ({ Name }) => highest.has(Name));
+  stop(
+    [...without(live, stopped)].sort((left, right) => byIndex(right, left)),
+    () => true,
+  );
+  return stopped;
 }

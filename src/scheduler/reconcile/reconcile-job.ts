@@ -3,12 +3,10 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { type Deployment, deploymentDescriptions, isActiveDeployment } from '../deployment/deployment.js';
 import type { Steps } from '../steps.js';
-import { classesInSteps } from './classify.js';
-import { describedPromotion, standingOf } from './group-deployment.js';
-import type { GroupRequest } from './group-request.js';
+import { describedPromotion, type GroupRequest, standingOf } from './group-deployment.js';
 import { descriptions, Intents } from './intents.js';
 import { reconcileGroup } from './reconcile-group.js';
-import type { JobSituation } from './situation.js';
+import { classesInSteps, type JobSituation } from './situation.js';
 
 interface ReconcileRequest {
   readonly situation: JobSituation;

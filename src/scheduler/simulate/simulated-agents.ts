@@ -2,8 +2,8 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { minute, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
 import { type Allocation, type ClientStatus, isClientTerminal, type TaskState } from '../allocation.js';
+import { triggerAfterReport } from '../allocation-reports.js';
 import { withHealth } from '../deployment/actions.js';
-import { triggerAfterReport } from '../evaluation-after-report.js';
 import type { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedAgents as Behaviour } from './simulation.js';
 

@@ -1,14 +1,14 @@
 import { ok } from 'neverthrow';
 import { memoryStorage } from '../../../adapters/memory/index.js';
 import type { Job } from '../../../src/jobs/document/job.js';
-import { nextBlocked } from '../../../src/operations/scheduling/blocked-pass.js';
+import { nextBlocked } from '../../../src/operations/scheduling/evaluation-loop.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import { firstPass } from '../../../src/scheduler/blocked/blocked-pass.js';
 import { blockedRequirements } from '../../../src/scheduler/blocked/blocked-requirement.js';
-import { capacitySignals } from '../../../src/scheduler/capacity-signal.js';
 import { type Cluster, clusterFrom } from '../../../src/scheduler/cluster/cluster.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import type { Node } from '../../../src/scheduler/node.js';
+import { capacitySignals } from '../../../src/scheduler/node-tables.js';
 import type { SchedulingResult } from '../../../src/scheduler/plan/outcome.js';
 import { schedule, schedulingSteps } from '../../../src/scheduler/schedule.js';
 import { defaultSchedulerConfiguration } from '../../../src/scheduler/scheduler-configuration.js';

@@ -12,7 +12,7 @@ import type { ReadView, Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import { nodeAssignments } from '../../../src/scheduler/node-assignment.js';
+import { nodeAssignments } from '../../../src/scheduler/node-tables.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
 import { fetching } from '../../support/fetching.js';

@@ -17,7 +17,7 @@ import { reportAllocations } from '../../../src/operations/scheduling/report-all
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import { nodeAssignments } from '../../../src/scheduler/node-assignment.js';
+import { nodeAssignments } from '../../../src/scheduler/node-tables.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
 import { countedLists } from '../../support/counted-lists.js';
 import { fakeCluster } from '../../support/fake-agents.js';

@@ -21,8 +21,7 @@ import {
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodeHeartbeats, nodes } from '../../../src/scheduler/node.js';
-import { nodeAssignments } from '../../../src/scheduler/node-assignment.js';
-import { nodeUsages } from '../../../src/scheduler/node-usage.js';
+import { nodeAssignments, nodeUsages } from '../../../src/scheduler/node-tables.js';
 import { nodeMetadata } from '../../../src/scheduler/nodes/node-metadata.js';
 import { hour, minute } from '../../../src/shared/duration.js';
 import type { Table } from '../../../src/shared/table.js';

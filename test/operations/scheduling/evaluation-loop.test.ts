@@ -24,7 +24,7 @@ import { type Allocation, allocations } from '../../../src/scheduler/allocation.
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import { partsInSteps } from '../../../src/scheduler/plan/plan-parts.js';
+import { partsInSteps } from '../../../src/scheduler/plan/outcome.js';
 import { schedulerConfigurations } from '../../../src/scheduler/scheduler-configuration.js';
 import { finish } from '../../../src/scheduler/steps.js';
 import { hour, second } from '../../../src/shared/duration.js';

@@ -21,7 +21,7 @@ import { type Allocation, allocations, type TaskState } from '../../../src/sched
 import { blockedRequirements } from '../../../src/scheduler/blocked/blocked-requirement.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import { nodeUsages } from '../../../src/scheduler/node-usage.js';
+import { nodeUsages } from '../../../src/scheduler/node-tables.js';
 import { serviceRegistrations } from '../../../src/services/service-registration.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { groupDocument } from '../../support/jobs.js';

@@ -2,7 +2,7 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import { type Allocation, type ClientStatus, noTransition } from '../../../src/scheduler/allocation.js';
 import { requirementsOf } from '../../../src/scheduler/feasibility/requirements.js';
 import { jobMembers } from '../../../src/scheduler/plan/new-allocation.js';
-import { NodeTally } from '../../../src/scheduler/ranking/node-tally.js';
+import { NodeTally } from '../../../src/scheduler/ranking/scores.js';
 import { isoFromInstant, unixNanosFromInstant } from '../../../src/shared/instant.js';
 import type { Difference, Vector } from '../player.js';
 import type { JobDocument, StoryConfig, StoryNode } from './story.js';

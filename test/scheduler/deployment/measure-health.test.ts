@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskGroup } from '../../../src/jobs/document/task-group.js';
 import type { Allocation, TaskState } from '../../../src/scheduler/allocation.js';
+import { withReportedHealth } from '../../../src/scheduler/allocation-reports.js';
 import { isMeasuredByChecks, measureHealth } from '../../../src/scheduler/deployment/measure-health.js';
-import { withReportedHealth } from '../../../src/scheduler/deployment/reported-health.js';
 import { unixNanosFromInstant } from '../../../src/shared/instant.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
-import type { SchedulingResult } from '../../../src/scheduler/plan/outcome.js';
-import { partsInSteps } from '../../../src/scheduler/plan/plan-parts.js';
+import { partsInSteps, type SchedulingResult } from '../../../src/scheduler/plan/outcome.js';
 import { finish } from '../../../src/scheduler/steps.js';
 
 const allocation = (ID: string, links: Pick<Allocation, 'NextAllocation' | 'PreviousAllocation'> = {}): Allocation =>

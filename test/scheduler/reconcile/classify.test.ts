@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Allocation, noTransition } from '../../../src/scheduler/allocation.js';
-import { classified } from '../../../src/scheduler/reconcile/classify.js';
+import { classified } from '../../../src/scheduler/reconcile/situation.js';
 import { allocationWith, jobWith, situationWith, unknownSince } from './situations.js';
 
 const stopped = { DesiredStatus: 'stop' } as const;

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { type Allocation, noTransition, type TaskState } from '../../../src/scheduler/allocation.js';
 import { descriptions } from '../../../src/scheduler/reconcile/intents.js';
-import { settleReconnecting } from '../../../src/scheduler/reconcile/reconnect.js';
-import type { JobSituation } from '../../../src/scheduler/reconcile/situation.js';
+import { type JobSituation, settleReconnecting } from '../../../src/scheduler/reconcile/situation.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 import { allocationWith, jobWith, situationWith } from './situations.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import { Intents } from '../../../src/scheduler/reconcile/intents.js';
 import { allocationName, NameIndex } from '../../../src/scheduler/reconcile/names.js';
-import { stopSurplus } from '../../../src/scheduler/reconcile/stop-surplus.js';
+import { stopSurplus } from '../../../src/scheduler/reconcile/reconcile-group.js';
 import { allocationWith } from './situations.js';
 
 /** Identified by a letter for what it is and the index of its name: `m2`. */

@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { isExpired, tokens } from '../../../access/tokens.js';
 import { hour, minute } from '../../../shared/duration.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
-import { changeOrDueTime } from '../../waiting/change-or-due-time.js';
+import { changeOrDueTime } from '../../waiting/until-change.js';
 
 /** The most tokens removed in one write, so that other writers are not delayed. */
 const batch = 500;

@@ -10,7 +10,7 @@ import type { Instant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { deliveryOf } from '../../records/delivery-rows.js';
-import { changeOrDueTime } from '../../waiting/change-or-due-time.js';
+import { changeOrDueTime } from '../../waiting/until-change.js';
 
 /** The maximum number of rows examined and removed in one write, so that other writers are not delayed. */
 const batch = 500;

@@ -2,7 +2,6 @@ import type { Job } from '../../../jobs/document/job.js';
 import { jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
-import { capacitySignals } from '../../../scheduler/capacity-signal.js';
 import type { AllocationUse } from '../../../scheduler/cluster/capacity.js';
 import {
   type AllocationChange,
@@ -13,6 +12,7 @@ import {
 } from '../../../scheduler/cluster/cluster.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
 import { type Node, nodes } from '../../../scheduler/node.js';
+import { capacitySignals } from '../../../scheduler/node-tables.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';
 import { wantedAllocations } from '../jobs/job-allocations.js';
 import { pagesOf } from '../pages.js';

@@ -6,7 +6,7 @@ import { deployments } from '../../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 import { nodes } from '../../../scheduler/node.js';
 import { nodePools } from '../../../scheduler/node-pool.js';
-import type { PlanPart } from '../../../scheduler/plan/plan-parts.js';
+import type { PlanPart } from '../../../scheduler/plan/outcome.js';
 import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../../../scheduler/snapshot.js';
 import { readJobRow } from '../jobs/job-rows.js';

@@ -3,9 +3,8 @@ import type { TaskGroup } from '../../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../../allocation.js';
 import { descriptions, type Intents } from '../intents.js';
 import { allocationName } from '../names.js';
-import { isExpired, needsReconnect } from '../reconnect.js';
 import { ranSuccessfully } from '../reschedule.js';
-import { isCurrent, type JobSituation, type Taint, taintOf } from '../situation.js';
+import { isCurrent, isExpired, type JobSituation, needsReconnect, type Taint, taintOf } from '../situation.js';
 
 /** A group's allocation that is missing on a node. */
 interface MissingOnNode {

@@ -1,5 +1,6 @@
 import { table } from '../shared/table.js';
 import { type Allocation, isClientTerminal } from './allocation.js';
+import type { Capacity } from './cluster/capacity.js';
 
 /**
  * The agent's work list: one narrow row for each allocation that the node has not finished with. An
@@ -49,3 +50,22 @@ export function assignmentAfter(
   if (isClientTerminal(after)) return wasOpen || before === undefined ? 'done' : 'same';
   return before?.AllocModifyIndex === after.AllocModifyIndex ? 'same' : { ...row, gone: false };
 }
+
+/** Usage of all allocations that a node has not finished with; stored beside the node so that no placement has to sum it up. */
+export interface NodeUsage extends Capacity {
+  readonly ID: string;
+}
+
+export const nodeUsages = table<NodeUsage>('node_usages', (usage) => [usage.ID]);
+
+/**
+ * `capacity`: written when capacity was freed or added, so that blocked evaluations are retried. `removal`: written
+ * when allocations were removed: node usage that was read before this write must be read again.
+ */
+interface CapacitySignal {
+  readonly name: 'capacity' | 'removal';
+  /** For `capacity`, the index of the write. For `removal`, the same, or the allocation's last change if its node had finished with it. */
+  readonly index: number;
+}
+
+export const capacitySignals = table<CapacitySignal>('capacity_signals', (signal) => [signal.name]);

@@ -1,0 +1,47 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Storage, TableName } from '../../ports/storage.js';
+import type { Instant } from '../../shared/instant.js';
+
+/** The conditions that wake a loop. */
+interface Awaited {
+  /** Wakes when a write after `index` has changed one of these. */
+  readonly tables: readonly TableName[];
+  readonly index: number;
+  /** Wakes at this wall time, if any, and at the latest after the duration until then, in case the clock is set back. */
+  readonly dueAt: Instant | undefined;
+}
+
+/** Resolves when one of the tables changes, the time comes, or the signal aborts. */
+export async function changeOrDueTime(
+  { storage, clock }: { readonly storage: Storage; readonly clock: Clock },
+  { tables, index, dueAt }: Awaited,
+  signal: AbortSignal,
+): Promise<void> {
+  await untilFirst(signal, (either) => [
+    storage.waitForChange(tables, index, either),
+    ...(dueAt === undefined ? [] : [clock.sleepUntil(dueAt, either), clock.sleep(dueAt - clock.now(), either)]),
+  ]);
+}
+
+/** A constant abort reason: without one, each abort creates an exception with a stack trace. */
+const over = 'one of the waits is over';
+
+/**
+ * Resolves when the first of the waits is over and the others, which are then aborted, have ended. `waits` gets a signal that aborts
+ * with the given one, or when the first wait is over.
+ */
+export async function untilFirst(
+  signal: AbortSignal,
+  waits: (either: AbortSignal) => readonly Promise<unknown>[],
+): Promise<void> {
+  // A signal that has aborted already emits no further event.
+  if (signal.aborted) return;
+  const either = new AbortController();
+  const stop = (): void => either.abort(over);
+  signal.addEventListener('abort', stop, { once: true });
+  const started = waits(either.signal);
+  await Promise.race(started);
+  either.abort(over);
+  signal.removeEventListener('abort', stop);
+  await Promise.all(started);
+}
