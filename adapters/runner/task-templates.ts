@@ -13,7 +13,7 @@ import {
   templateChange,
 } from '../../src/agent/template/render-templates.js';
 import type { ChangeScript, TaskTemplate } from '../../src/jobs/document/task-parts.js';
-import { mapProblem } from '../../src/jobs/validation/validate-texts.js';
+import { mapProblem } from '../../src/jobs/validation/validate-strings.js';
 import { parseTemplate, type TemplateInputs, type VariableRead } from '../../src/templates/index.js';
 import type { RunnerContext } from './allocation/runner-context.js';
 import { NumberNote } from './disk/note-keeper.js';

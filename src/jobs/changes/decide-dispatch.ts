@@ -5,7 +5,7 @@ import type { Job, ParameterizedJobConfig } from '../document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from '../errors.js';
 import { isParameterized, newInstance } from '../job-record.js';
 import { listed } from '../validation/problems.js';
-import { dispatchSizeProblem, mapProblem, unreachable } from '../validation/validate-texts.js';
+import { dispatchSizeProblem, mapProblem, unreachable } from '../validation/validate-strings.js';
 
 /** Payload and metadata of a dispatch. */
 export interface DispatchRequest {

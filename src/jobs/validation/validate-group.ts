@@ -15,8 +15,8 @@ import {
   validateSpreads,
   validateUpdate,
 } from './validate-shared-blocks.js';
+import { validateGroupStart } from './validate-strings.js';
 import { hasNoDisk, validateLifecycles, validateTask, validateVolume } from './validate-task.js';
-import { validateGroupStart } from './validate-texts.js';
 
 export function validateGroup(group: TaskGroup, job: Job, report: Report): void {
   const jobType = job.Type;

@@ -20,7 +20,7 @@ import {
 import { validateGroup } from './validate-group.js';
 import { validateMesh } from './validate-services.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-shared-blocks.js';
-import { validateJobId, validateJobStart, validateName } from './validate-texts.js';
+import { validateJobId, validateJobStart, validateName } from './validate-strings.js';
 
 /** The host's data for checks of a job. Absent members are not checked. */
 export interface ValidationContext extends InstallationContext, WarningContext {

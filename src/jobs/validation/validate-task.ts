@@ -26,7 +26,7 @@ import {
 import { choiceProblem, type Report, reportIf, within } from './problems.js';
 import { validateTaskServices } from './validate-services.js';
 import { validateAffinities, validateConstraints, validateTaskScaling } from './validate-shared-blocks.js';
-import { validateTaskName, validateTaskStart } from './validate-texts.js';
+import { validateTaskName, validateTaskStart } from './validate-strings.js';
 
 /** Refuses orders of tasks in which the main tasks never run, never stay up, or never become healthy. */
 export function validateLifecycles(group: TaskGroup, job: Pick<Job, 'Type'>, report: Report): void {

@@ -6,7 +6,7 @@ import {
   operationSuffixes,
   validateName,
   validateTaskName,
-} from '../../../src/jobs/validation/validate-texts.js';
+} from '../../../src/jobs/validation/validate-strings.js';
 
 const halfOfAPair = '\ud83d';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
 import { validateJob } from '../../../src/jobs/validation/validate-job.js';
-import { isSignal, maximumArgument } from '../../../src/jobs/validation/validate-texts.js';
+import { isSignal, maximumArgument } from '../../../src/jobs/validation/validate-strings.js';
 import type { Loose } from '../../support/loose.js';
 import { canonicalJob } from '../canonical-job.js';
 

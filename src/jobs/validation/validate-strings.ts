@@ -4,6 +4,10 @@ import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { byteLength, type Report, within } from './problems.js';
 
+/*
+ * Strings that no path of the interface, no file name and no process can have: IDs, names, arguments, environments and signals.
+ */
+
 /**
  * The endings of paths below `/v1/job/` that name an operation (job interface, routing). A job whose ID ends in one could not
  * be addressed: the path would be taken for the operation on another job.
