@@ -385,7 +385,7 @@ export async function writeInTurns<T>(
 }
 
 /** The blocked evaluation to try next, and the entry that led to it. */
-export interface NextBlocked {
+interface NextBlocked {
   readonly evaluation: Evaluation | undefined;
   readonly entry: BlockedRequirement | undefined;
   readonly pass: BlockedPass;
@@ -405,7 +405,7 @@ export function nextBlocked(view: ReadView, before: BlockedPass): NextBlocked {
 }
 
 /** The round after the entry's evaluation was tried in this transaction. */
-export function passAfter(tx: Transaction, { pass, entry }: Pick<NextBlocked, 'pass' | 'entry'>): BlockedPass {
+function passAfter(tx: Transaction, { pass, entry }: Pick<NextBlocked, 'pass' | 'entry'>): BlockedPass {
   if (entry === undefined) return pass;
   const evaluation = tx.get(evaluations, [entry.ID])?.record;
   const job = evaluation && readJobRow(tx, evaluation.Namespace, evaluation.JobID)?.record;

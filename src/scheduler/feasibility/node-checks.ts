@@ -17,7 +17,7 @@ import type { GroupRequirements } from './requirements.js';
  * undefined.
  */
 
-export function constraintReason(constraints: readonly Constraint[], node: Node): string | undefined {
+function constraintReason(constraints: readonly Constraint[], node: Node): string | undefined {
   const unmet = constraints.find((constraint) => !meets(constraint, node));
   return unmet && `${unmet.LTarget} ${unmet.Operand} ${unmet.RTarget}`;
 }
@@ -34,7 +34,7 @@ export function meets(
 export const missingDrivers = 'missing drivers';
 
 /** What the group requires of the node itself: drivers, constraints, devices and network, in this order. */
-export function groupReason(wanted: GroupRequirements, node: Node): string | undefined {
+function groupReason(wanted: GroupRequirements, node: Node): string | undefined {
   if (!wanted.drivers.every((driver) => hasDriver(node, driver))) return missingDrivers;
   const needs = lackingNeeds(wanted, node);
   if (needs.length > 0) return `tasks need what the node does not provide: ${needs.join(', ')}`;
@@ -53,7 +53,7 @@ export function lackingNeeds({ needs }: Pick<GroupRequirements, 'needs'>, node: 
  * Volumes of the host. With `per_alloc` each allocation has its own volume, named by its index. Volumes of other types have no provider here,
  * and a static folder cannot be bound to one allocation.
  */
-export function volumeReason(volumes: readonly VolumeRequest[], node: Node, index: number): string | undefined {
+function volumeReason(volumes: readonly VolumeRequest[], node: Node, index: number): string | undefined {
   return volumes.every((volume) => hasVolume(volume, node, index)) ? undefined : 'missing compatible host volumes';
 }
 

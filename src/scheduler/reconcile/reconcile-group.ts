@@ -314,7 +314,7 @@ function settleDisconnecting(
 }
 
 /** Replacements first, each under the name of its previous allocation, then the missing number of new ones. */
-export function wantedPlacements(
+function wantedPlacements(
   group: TaskGroup,
   { untainted, migrating, replacedNow, lost }: GroupSets,
   names: NameIndex,
@@ -337,7 +337,7 @@ export function wantedPlacements(
 }
 
 /** Places all wanted allocations. */
-export function placeAll(
+function placeAll(
   { intents, group }: GroupRequest,
   placements: readonly PlaceIntent[],
   replacedNow: readonly Allocation[],
@@ -360,10 +360,7 @@ function isRequestedToMove(allocation: Allocation): boolean {
 }
 
 /** A paused or failed deployment places nothing new; lost allocations and failures outside it are replaced all the same. */
-export function placeReplacements(
-  { intents, group, standing }: GroupRequest,
-  placements: readonly PlaceIntent[],
-): void {
+function placeReplacements({ intents, group, standing }: GroupRequest, placements: readonly PlaceIntent[]): void {
   const desired = intents.desired(group.Name);
   for (const placement of placements) {
     const { previous } = placement;
