@@ -124,7 +124,7 @@ export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSett
     const source = settings.get(key)?.source;
     return source === undefined || source === 'default' ? key : source.startsWith('-') ? source : `${key} (${source})`;
   };
-  const { host } = listenParts(inForce('listen') as string) ?? { host: '' };
+  const { host } = listenParts(String(inForce('listen'))) ?? { host: '' };
   const faults: string[] = [];
   if (inForce('access') === 'open' && !isLoopback(host)) {
     const access = nameOf('access') === '--access' ? '--access open' : `open ${nameOf('access')}`;
@@ -161,7 +161,7 @@ const ordered = [
 ] as const;
 
 function isInPostgres(settings: ResolvedSettings): boolean {
-  return storePlace(settings.get('store')?.value as string).type === 'postgres';
+  return storePlace(String(settings.get('store')?.value)).type === 'postgres';
 }
 
 function isSet(value: unknown): boolean {
@@ -186,8 +186,13 @@ export function valueInForce(settings: ResolvedSettings, key: string): unknown {
   return key === 'notificationsBase' ? '/api/v2' : (atPath(upstreamHeaders, key) ?? value);
 }
 
+/** Values have the type of their setting's kind. */
+export function readerOf(settings: ResolvedSettings): <T>(key: string) => T {
+  return <T>(key: string) => valueInForce(settings, key) as T;
+}
+
 function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'> {
-  const read = <T>(key: string): T => valueInForce(settings, key) as T;
+  const read = readerOf(settings);
   const orNull = (key: string): string | null => read<string | undefined>(key) ?? null;
   const store = storeOptionsFrom(read);
   const url = orNull('smtpUrl');
@@ -237,7 +242,7 @@ function engineSettings(settings: ResolvedSettings): SettingsOverrides {
     const value = valueInForce(settings, setting.key);
     if (setting.ofEngine !== true || value === setting.default) continue;
     const names = setting.key.split('.');
-    const last = names.pop() as string;
+    const last = names.pop() ?? '';
     let within = overrides;
     for (const name of names) {
       within[name] ??= {};

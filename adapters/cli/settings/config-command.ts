@@ -47,7 +47,7 @@ export function orStop<T>(result: {
         2,
       );
     },
-  ) as T;
+  );
 }
 
 function asText(settings: ResolvedSettings): string {
@@ -93,7 +93,7 @@ export function settingsSchema(): Readonly<Record<string, unknown>> {
 
 function add(top: Group, { key, kind, summary, default: value, secret }: Setting): void {
   const names = key.split('.');
-  const last = names.pop() as string;
+  const last = names.pop() ?? '';
   let within = top;
   for (const name of names) {
     within.properties[name] ??= group();

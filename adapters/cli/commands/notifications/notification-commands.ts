@@ -91,17 +91,24 @@ const create = command({
     const token = file === undefined ? undefined : (await terminal.read(file)).trim();
     const created = await orThrow(
       box.notifications.create(workspace, {
-        destinationType: (options.type ?? 'generic') as DestinationSpelling,
-        enabled: !options.disabled,
+        ...contentOf(options),
         name,
         url,
-        triggers: options.trigger as readonly TriggerSpelling[],
         ...optional('token', token),
       }),
     );
     return print(invocation, created, ({ id, enabled }) => `${id} is ${enabled ? 'enabled' : 'created'}\n`);
   },
 });
+
+/** The call checks the names. */
+function contentOf(options: { type: string | undefined; trigger: readonly string[]; disabled: boolean }) {
+  return {
+    destinationType: (options.type ?? 'generic') as DestinationSpelling,
+    enabled: !options.disabled,
+    triggers: options.trigger as readonly TriggerSpelling[],
+  };
+}
 
 const put = command({
   words: 'notification put',
@@ -133,10 +140,8 @@ const put = command({
     const delivery = deliveryFile === undefined ? undefined : await jsonOf(invocation, deliveryFile);
     const stated = await orThrow(
       box.notifications.declare(workspace, {
-        destinationType: (options.type ?? 'generic') as DestinationSpelling,
-        enabled: !options.disabled,
+        ...contentOf(options),
         name,
-        triggers: options.trigger as readonly TriggerSpelling[],
         ...optional('url', url),
         ...optional('token', token),
         ...optional('delivery', delivery),
