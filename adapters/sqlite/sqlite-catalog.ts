@@ -87,7 +87,7 @@ export interface BoundTable extends KeyStatements {
   readonly foreign: readonly number[];
 }
 
-export interface BoundIndex {
+interface BoundIndex {
   readonly id: number;
   readonly scans: Scans;
 }
