@@ -8,15 +8,7 @@ import { batchOf, Catalog } from './catalog.js';
 import { EntryCompletion } from './complete-entries.js';
 import { type Gap, type Misses, Replica } from './replica.js';
 import { ServerTime } from './server-time.js';
-import {
-  ConnectionLost,
-  isOfStore,
-  isPassing,
-  isServerError,
-  type ServerError,
-  type Session,
-  TryAgain,
-} from './session.js';
+import { ConnectionLost, isOfStore, isPassing, isServerError, type Session, TryAgain } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
 
@@ -658,7 +650,7 @@ function catalogRows(
 }
 
 /** False for a lost race. Throws what else has gone wrong in a commit with statements of the host. */
-function lostWith(thrown: ServerError, statements: number, isInTurn: boolean): false {
+function lostWith(thrown: Error & { code: string; completed?: number }, statements: number, isInTurn: boolean): false {
   const failed = (thrown.completed ?? statements) - (isInTurn ? 1 : 0);
   if (failed >= statements) {
     if (thrown.code === '22012' || isLostRace(thrown)) return false;
@@ -695,12 +687,7 @@ function tipOf([seq, id, last]: ResultRow): Replica['tip'] {
 }
 
 function rowOf([rowKey, created, modified, text]: ResultRow): FetchedRow {
-  return {
-    rowKey: String(rowKey),
-    createIndex: Number(created),
-    modifyIndex: Number(modified),
-    text: String(text),
-  };
+  return { rowKey: String(rowKey), createIndex: Number(created), modifyIndex: Number(modified), text: String(text) };
 }
 
 /** Whether history continues from a batch: it comes first in what was pulled. */

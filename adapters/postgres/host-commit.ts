@@ -15,15 +15,7 @@ import {
 import type { Batch } from './batch.js';
 import type { Chain } from './chain.js';
 import { type Misses, Progress, ReplicaSnapshot } from './replica.js';
-import {
-  ConnectionLost,
-  failureOf,
-  isOfStore,
-  isPassing,
-  isServerError,
-  type ServerError,
-  Session,
-} from './session.js';
+import { ConnectionLost, failureOf, isOfStore, isPassing, isServerError, Session } from './session.js';
 import type { Sql } from './sql.js';
 import { type Parameter, type PgClient, PipelineQuery, type Statement, type StatementResult } from './wire.js';
 
@@ -422,7 +414,7 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 /** How many statements of the round trip were executed before the one that has failed. */
-const completedBefore = ({ completed = 0 }: ServerError): number => completed;
+const completedBefore = ({ completed = 0 }: { readonly completed?: number }): number => completed;
 
 /** The server ends the connection with it. */
 const isFatal = (code: string): boolean => /^(57P..|08...|25P0[34])$/.test(code);

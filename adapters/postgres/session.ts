@@ -111,7 +111,7 @@ class NotConnected extends Error {
 export const isRefusedConnection = (thrown: unknown): boolean => thrown instanceof NotConnected && thrown.isRefusal;
 
 /** An error that the server has answered with: nothing of the transaction has happened. */
-export interface ServerError extends Error {
+interface ServerError extends Error {
   /** SQLSTATE. */
   readonly code: string;
   readonly table?: string;

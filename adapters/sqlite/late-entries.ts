@@ -30,12 +30,10 @@ export function lateRows(handle: SqliteHandle): () => Map<number, LateRows> {
     counts.set(tableId, count);
     return count.get(rid).n;
   };
-  return () =>
-    new Map(
-      indexes
-        .all()
-        .map(({ id, tableId, enteredTo }) => [id, { tableId, enteredTo, waiting: countAfter(tableId, enteredTo) }]),
-    );
+  return () => {
+    const late = indexes.all().map((row) => ({ ...row, waiting: countAfter(row.tableId, row.enteredTo) }));
+    return new Map(late.map((rows) => [rows.id, rows]));
+  };
 }
 
 /** Allows late rows in an index from now on; existing rows have their entries or are recorded as behind. */
@@ -71,14 +69,15 @@ export function scansWithLateRows(handle: SqliteHandle, index: number, tableId: 
   const enteredTo = `(SELECT entered_to FROM signalbox_indexes WHERE id = ${index})`;
   const newest = `SELECT *, ${entryIn(index)} AS entry FROM ${rows} AS r WHERE rid > ${enteredTo}`;
   return scansBy((columns, order) => {
-    const scan = select<Found>(
-      handle,
-      `SELECT ${columns}, e.entry AS entry FROM ${entriesWithRows(index, tableId)} WHERE e.entry >= ? AND e.entry < ?
+    const scan = asLists(
+      select<Found>(
+        handle,
+        `SELECT ${columns}, e.entry AS entry FROM ${entriesWithRows(index, tableId)} WHERE e.entry >= ? AND e.entry < ?
        UNION ALL
        SELECT ${columns}, r.entry FROM (${newest}) AS r WHERE r.entry >= ? AND r.entry < ?
        ORDER BY entry${order}`,
+      ),
     );
-    asLists(scan);
     return { all: (lower, upper, limit) => scan.all(lower, upper, lower, upper, limit) };
   });
 }

@@ -13,6 +13,7 @@ import {
   versionedName,
 } from './sqlite-indexes.js';
 import { type IndexIds, numberOfKey } from './sqlite-rows.js';
+import type { KeptTableRow } from './sqlite-schema.js';
 import {
   type KeyStatements,
   type Scans,
@@ -257,13 +258,8 @@ export class Tables implements IndexIds {
   }
 }
 
-interface TableRow {
-  readonly id: number;
-  readonly name: string;
-  readonly noted_at: number;
+interface TableRow extends KeptTableRow {
   readonly generation: number;
-  readonly growing: number;
-  readonly numbered: number;
 }
 
 function knownIndexes(catalog: Catalog): Map<number, ReadonlyMap<string, number>> {

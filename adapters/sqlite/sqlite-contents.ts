@@ -35,7 +35,7 @@ import {
   sumOfDocument,
   sumOfKeys,
 } from './sqlite-rows.js';
-import { migrate, refuseFile, refuseUnmigrated } from './sqlite-schema.js';
+import { keptTables, migrate, refuseFile, refuseUnmigrated } from './sqlite-schema.js';
 
 /** Reads a store in a file, which servers may use meanwhile: as of now, and without changing it. */
 export async function readSqlite(path: string): Promise<Result<ContentsReader, StorageError>> {
@@ -89,15 +89,11 @@ class SqliteContents implements ContentsReader {
 
   constructor(handle: SqliteHandle) {
     this.#handle = handle;
-    const kept = select<{ id: number; name: string; noted: number; growing: number; numbered: number }>(
-      handle,
-      'SELECT id, name, noted_at AS noted, growing, numbered FROM signalbox_tables ORDER BY name',
-    );
     const ofTable = select<{ id: number; name: string; version: number }>(
       handle,
       'SELECT id, name, version FROM signalbox_indexes WHERE table_id = ? ORDER BY id',
     );
-    this.tables = kept.all().map(({ id, name, noted, growing, numbered }): KeptTable => {
+    this.tables = keptTables(handle).map(({ id, name, noted_at: noted, growing, numbered }): KeptTable => {
       const indexes = ofTable.all(id);
       this.#ids.set(name, { id, indexes: indexes.map((index) => index.id) });
       return {
@@ -176,10 +172,7 @@ class SqliteContents implements ContentsReader {
   }
 }
 
-type KeptColumns = readonly [
-  ...(readonly [rid: number, key: string, created: number, modified: number, entries: string, text: string]),
-  ...(readonly [documentSum: number, keySum: number, ...behind: number[]]),
-];
+type KeptColumns = readonly [number, string, number, number, string, string, number, number, ...number[]];
 
 function keptRow(table: string, columns: KeptColumns, indexes: readonly number[]): KeptRow {
   const [, key, createIndex, modifyIndex, entries, text, documentSum, keySum, ...behind] = columns;

@@ -49,10 +49,6 @@ interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => SqliteHandle;
 }
 
-interface BetterSqlite {
-  readonly default: new (path: string, options: { readonly: boolean }) => SqliteHandle;
-}
-
 /** The named driver, else the default one: Node's own if it exists (Node 22.13 and later), else better-sqlite3. */
 export function driverOf(wanted: SqliteDriver | undefined): SqliteDriver {
   return wanted ?? (builtinSqlite() === undefined ? 'better-sqlite3' : 'node:sqlite');
@@ -66,8 +62,8 @@ export async function loadDriver(wanted: SqliteDriver | undefined): Promise<Open
     return (path, readOnly) => new builtin.DatabaseSync(path, { readOnly });
   }
   try {
-    const loaded: BetterSqlite = await import('better-sqlite3');
-    return (path, readOnly) => new loaded.default(path, { readonly: readOnly });
+    const { default: BetterSqlite } = await import('better-sqlite3');
+    return (path, readOnly) => new BetterSqlite(path, { readonly: readOnly });
   } catch (thrown) {
     return driverError(
       `No SQLite driver: use Node 22.13 or later, or install better-sqlite3 (loading it failed: ${messageOf(thrown)}).`,

@@ -181,10 +181,7 @@ export function newestChange(handle: SqliteHandle, tableId: number): number {
   return newestRow(handle, tableId).get()?.modified ?? 1;
 }
 
-export interface NewestChange {
-  readonly rid: number;
-  readonly modified: number;
-}
+export type NewestChange = { readonly rid: number; readonly modified: number };
 
 export function newestRow(handle: SqliteHandle, tableId: number): SqliteQuery<NewestChange | undefined> {
   return select(handle, `SELECT rid, modified FROM signalbox_rows_${tableId} ORDER BY rid DESC LIMIT 1`);

@@ -172,7 +172,7 @@ function damageOfRows(handle: SqliteHandle): string | undefined {
   return undefined;
 }
 
-interface KeptTableRow {
+export interface KeptTableRow {
   readonly id: number;
   readonly name: string;
   readonly noted_at: number;
@@ -180,8 +180,9 @@ interface KeptTableRow {
   readonly numbered: number;
 }
 
-function keptTables(handle: SqliteHandle): KeptTableRow[] {
-  return select<KeptTableRow>(handle, 'SELECT id, name, noted_at, growing, numbered FROM signalbox_tables').all();
+export function keptTables(handle: SqliteHandle): KeptTableRow[] {
+  const columns = 'id, name, noted_at, growing, numbered';
+  return select<KeptTableRow>(handle, `SELECT ${columns} FROM signalbox_tables ORDER BY name`).all();
 }
 
 /** Looks up the entries of rows, and counts them against those of the indexes. */

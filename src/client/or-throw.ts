@@ -31,10 +31,8 @@ function unwrap<T, E extends { readonly type: string }>(result: Result<T, E>): T
 }
 
 /** The message of an error; otherwise the messages of its attribute faults, the missing object, or the type. */
-function messageOf(
-  error: { readonly [name in 'message' | 'faults' | 'resource' | 'id']?: unknown } & { readonly type: string },
-): string {
-  const { message, faults, resource, id } = error;
+function messageOf(error: { readonly type: string }): string {
+  const { message, faults, resource, id } = error as Readonly<Record<string, unknown>>;
   if (typeof message === 'string' && message !== '') return message;
   if (Array.isArray(faults)) {
     const texts = faults.map((fault: { pointer: string; message: string }) => `${fault.pointer}: ${fault.message}`);

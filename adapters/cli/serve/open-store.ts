@@ -7,7 +7,7 @@ import { resolveSettings } from '../settings/resolve-settings.js';
 import { readSettingsFile } from '../settings/settings-file.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
-import { readerOf, type StoreOptions, storeOptionsFrom } from './serve-options.js';
+import { type StoreOptions, storeOptionsFrom, valueInForce } from './serve-options.js';
 
 /** Opens the store of the options. The adapter and its driver are loaded only if used. */
 export async function openStore(
@@ -39,7 +39,7 @@ export async function keptStore(args: readonly string[], { environment }: Termin
   const { flags, config } = orStop(readFlags(args));
   const file = await readSettingsFile(config, environment);
   const settings = orStop(resolveSettings({ flags, environment, file }).mapErr((faults) => faults.join('\n')));
-  const store = storeOptionsFrom(readerOf(settings));
+  const store = storeOptionsFrom((key) => valueInForce(settings, key));
   if (store.place.type === 'memory') {
     throw new Stopped(
       'a store in memory is accessible only to its server: name a store in a file with --store sqlite:PATH, or in a database with --store postgres://USER@HOST/DATABASE',

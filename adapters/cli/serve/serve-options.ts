@@ -180,19 +180,15 @@ const upstreamHeaders: SettingsOverrides = {
 };
 
 /** The effective value. Defaults of the chosen names rank between the file and the table's defaults. */
-export function valueInForce(settings: ResolvedSettings, key: string): unknown {
+export function valueInForce<T>(settings: ResolvedSettings, key: string): T {
   const { value, source } = settings.get(key) ?? { value: undefined, source: 'default' };
-  if (source !== 'default' || settings.get('names')?.value !== 'upstream') return value;
-  return key === 'notificationsBase' ? '/api/v2' : (atPath(upstreamHeaders, key) ?? value);
-}
-
-/** Values have the type of their setting's kind. */
-export function readerOf(settings: ResolvedSettings): <T>(key: string) => T {
-  return <T>(key: string) => valueInForce(settings, key) as T;
+  const isUpstream = source === 'default' && settings.get('names')?.value === 'upstream';
+  const upstream = key === 'notificationsBase' ? '/api/v2' : atPath(upstreamHeaders, key);
+  return ((isUpstream ? upstream : undefined) ?? value) as T;
 }
 
 function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'> {
-  const read = readerOf(settings);
+  const read = <T>(key: string): T => valueInForce(settings, key);
   const orNull = (key: string): string | null => read<string | undefined>(key) ?? null;
   const store = storeOptionsFrom(read);
   const url = orNull('smtpUrl');
@@ -239,7 +235,7 @@ function directoryOf(place: StorePlace, directory: string | null): string | null
 function engineSettings(settings: ResolvedSettings): SettingsOverrides {
   const overrides: Record<string, unknown> = {};
   for (const { setting } of settings.values()) {
-    const value = valueInForce(settings, setting.key);
+    const value = valueInForce<unknown>(settings, setting.key);
     if (setting.ofEngine !== true || value === setting.default) continue;
     const names = setting.key.split('.');
     const last = names.pop() ?? '';

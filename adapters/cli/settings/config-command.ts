@@ -67,7 +67,7 @@ function asJson(settings: ResolvedSettings): string {
 
 function* printed(settings: ResolvedSettings): Iterable<readonly [key: string, value: unknown, source: string]> {
   for (const [key, { setting, source }] of settings) {
-    const value = valueInForce(settings, key);
+    const value = valueInForce<unknown>(settings, key);
     const hidden = setting.secret === true && value !== undefined;
     yield [key, hidden ? '[hidden]' : value === undefined ? undefined : setting.kind.toJson(value), source];
   }
