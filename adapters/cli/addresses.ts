@@ -1,3 +1,18 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Stopped } from './stopped.js';
+
+/** Resolves with the server's URL once it listens. */
+export function listening(server: Server, at: { readonly host: string; readonly port: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new Stopped(`cannot listen: ${error.message}`)));
+    server.listen(at.port, at.host, () => {
+      const { port } = server.address() as AddressInfo;
+      resolve(`http://${at.host.includes(':') ? `[${at.host}]` : at.host}:${port}`);
+    });
+  });
+}
+
 /** Host and port of `127.0.0.1:4646` or `[::1]:0`. */
 export function listenParts(text: string): { readonly host: string; readonly port: number } | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):([0-9]{1,5})$/.exec(text);

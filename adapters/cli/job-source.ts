@@ -231,6 +231,6 @@ function isFileBelow(path: string, root: string): boolean {
 }
 
 function isMissing(error: unknown): boolean {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return code === 'ENOENT' || code === 'ENOTDIR';
 }

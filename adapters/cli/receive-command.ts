@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { messageIdentity, verifySignature, verifyStandardSignature } from '../../src/receiver.js';
-import { listenParts } from './addresses.js';
+import { isRecord } from '../../src/shared/values.js';
+import { listening, listenParts } from './addresses.js';
 import { type Command, command, type Invocation } from './command-line/command.js';
 import { firstSignal } from './first-signal.js';
 import { inJson, inLines } from './output/tables.js';
@@ -50,13 +50,7 @@ export async function startReceiver(invocation: Invocation<typeof options>): Pro
       response.writeHead(status).end();
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new Stopped(`cannot listen: ${error.message}`)));
-    server.listen(address.port, address.host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  terminal.error(`receiving on http://${host}:${port}\n`);
+  terminal.error(`receiving on ${await listening(server, address)}\n`);
   return server;
 }
 
@@ -134,5 +128,5 @@ function saidIn(body: string): Said {
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  return isRecord(value) ? value : {};
 }

@@ -195,7 +195,7 @@ function unknownCommand(args: readonly string[]): Stopped {
   const given = args.slice(0, known ? 2 : 1).join(' ');
   const names = known
     ? ofTopic.map(({ words }) => words)
-    : [...commands.map(({ words }) => words.split(' ')[0] as string), ...localCommands.keys()];
+    : [...commands.flatMap(({ words }) => words.split(' ', 1)), ...localCommands.keys()];
   return new Stopped(`there is no command "${given.slice(0, 60)}"${didYouMean(given, names)}\n\n${text}`, 2);
 }
 

@@ -6,7 +6,6 @@ import {
   RetryAfterError,
   type RunContext,
   RunFailedError,
-  type RunRecord,
   Snooze,
 } from '../../src/functions.js';
 
@@ -22,7 +21,7 @@ interface PassedError {
   readonly stack: string;
   readonly code?: string;
   readonly wait?: number | string | Date;
-  readonly failure?: { readonly runId: string; readonly outcome: string; readonly error: unknown };
+  readonly failure?: Pick<RunFailedError, 'runId' | 'outcome' | 'error'>;
 }
 
 /** What a thread asks for, or reports. Questions have an ID, with which they are answered. */
@@ -324,7 +323,6 @@ function restoredKind({ name, message, wait, failure }: PassedError): Error {
   if (name === 'NonRetryableError') return new NonRetryableError(message);
   if (name === 'RetryAfterError' && wait !== undefined) return new RetryAfterError(message, wait);
   if (name === 'Snooze' && wait !== undefined) return new Snooze(wait);
-  if (failure !== undefined)
-    return new RunFailedError(failure.runId, failure.outcome as never, failure.error as RunRecord['error']);
+  if (failure !== undefined) return new RunFailedError(failure.runId, failure.outcome, failure.error);
   return Object.assign(new Error(message), { name });
 }

@@ -112,14 +112,9 @@ export function parseTables(text: string): ChangedTable[] {
   }));
 }
 
-function parseRow([key, createIndex, modifyIndex, entries, text]: PrintedRow): RowChange {
-  if (entries === undefined) return { key, after: undefined };
-  const row =
-    typeof text === 'string' ? { rowKey: key, text, ...({ createIndex, modifyIndex } as Indexes) } : undefined;
-  return { key, after: { entries, row: row === undefined ? undefined : new ReplicaRow(row) } };
-}
-
-interface Indexes {
-  readonly createIndex: number;
-  readonly modifyIndex: number;
+function parseRow(printed: PrintedRow): RowChange {
+  if (printed.length === 1) return { key: printed[0], after: undefined };
+  const [key, createIndex, modifyIndex, entries, text] = printed;
+  const row = text === null ? undefined : new ReplicaRow({ rowKey: key, text, createIndex, modifyIndex });
+  return { key, after: { entries, row } };
 }

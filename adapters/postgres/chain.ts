@@ -148,18 +148,17 @@ export class Chain {
 
   /** Begins a transaction that nobody else commits beside. Tables that others read for long are not waited for meanwhile. */
   async #exclude(session: Session): Promise<void> {
-    const begin = [{ text: 'BEGIN' }, { text: `SET LOCAL lock_timeout = ${tableLockMs}` }];
+    const begin = { text: 'BEGIN' };
+    const shortly = { text: `SET LOCAL lock_timeout = ${tableLockMs}` };
     if (this.#sql.hasLocks) {
-      const [first, shortly] = begin as [Statement, Statement];
-      await this.#host.locking(session.run([first, ...this.#sql.lock(), shortly]));
+      await this.#host.locking(session.run([begin, ...this.#sql.lock(), shortly]));
       return;
     }
     // The batch after the tip is nobody else's: those who append wait for the end of this transaction, and have lost the race.
     await this.pull(session);
     const batch = this.#emptyBatch();
     const append = this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch));
-    const statements = [begin[0] as Statement, append, begin[1] as Statement];
-    const results = await this.#host.locking(session.run(statements)).catch(lostRaceOf);
+    const results = await this.#host.locking(session.run([begin, append, shortly])).catch(lostRaceOf);
     if (results?.[1]?.count !== 1) throw new TryAgain();
   }
 
@@ -302,7 +301,7 @@ export class Chain {
     const gaps = groupedByOrder(misses.gaps);
     const reads = [
       ...rows.map(({ name, keys }) => this.#sql.rowsOf(this.catalog.table(name), keys)),
-      ...gaps.map((each) => this.#sql.ranges(this.catalog.table((each[0] as Gap).table.name), each)),
+      ...gaps.map((each) => this.#sql.ranges(this.catalog.table(each[0].table.name), each)),
     ];
     const { tip, epoch } = this.replica;
     let results: StatementResult[];
@@ -330,14 +329,14 @@ export class Chain {
   }
 
   #takeRows(name: string, keys: readonly string[], rows: readonly ResultRow[]): void {
-    const found = new Map(rows.map((row) => [row[0] as string, rowOf(row)]));
+    const found = new Map(rows.map((row) => [row[0], rowOf(row)]));
     for (const key of keys) this.replica.table(name).fetched(key, found.get(key));
   }
 
   /** `completed`: indexes that lacked no entry when they were read. */
   #takeRanges(gaps: readonly Gap[], rows: readonly ResultRow[], completed: ReadonlyMap<number, unknown>): void {
     const found = gaps.map((): { row: FetchedRow; position: string }[] => []);
-    for (const [n, ...row] of rows) found[Number(n)]?.push({ row: rowOf(row), position: row[4] as string });
+    for (const [n, ...row] of rows) found[Number(n)]?.push({ row: rowOf(row), position: String(row[4]) });
     // Otherwise entries were left out in what was read: they are completed before it is read again.
     for (const [n, gap] of gaps.entries())
       if (completed.has(this.#columnOf(gap) ?? 0) || !this.#isBehind(gap))
@@ -547,14 +546,14 @@ export class Chain {
     for (const table of tables) this.catalog.isPrepared(table);
   }
 
-  async #readCatalog(session: Session): Promise<[tables: StatementResult, indexes: StatementResult]> {
+  async #readCatalog(session: Session): Promise<Parameters<typeof catalogRows>> {
     const [tables, indexes] = await session.run([this.#sql.tables(), this.#sql.indexes()]);
-    return [tables as StatementResult, indexes as StatementResult];
+    return [tables, indexes];
   }
 
   async #extend(session: Session, table: AnyTable, catalog: Catalog): Promise<void> {
     const [tables, indexes] = await this.#readCatalog(session);
-    const next = (result: StatementResult): number =>
+    const next = (result: StatementResult | undefined): number =>
       rowsIn(result).reduce((most, [id]) => Math.max(most, Number(id)), 0) + 1;
     const isNew = !catalog.has(table.name);
     const id = isNew ? next(tables) : catalog.table(table.name).id;
@@ -578,9 +577,9 @@ export class Chain {
     for (const gap of gaps) {
       if (!this.#isBehind(gap)) continue;
       const { id, definitions } = this.catalog.table(gap.table.name);
-      const column = this.#columnOf(gap) as number;
+      const column = this.#columnOf(gap);
       const definition = definitions.get(gap.order);
-      if (definition !== undefined && !completions.has(column))
+      if (column !== undefined && definition !== undefined && !completions.has(column))
         completions.set(column, new EntryCompletion(session, this.#sql, { table: id, column, definition }));
     }
     return completions;
@@ -650,8 +649,8 @@ function catalogRows(
 }
 
 /** False for a lost race. Throws what else has gone wrong in a commit with statements of the host. */
-function lostWith(thrown: Error & { readonly code: string }, statements: number, isInTurn: boolean): false {
-  const failed = ((thrown as { completed?: number }).completed ?? statements) - (isInTurn ? 1 : 0);
+function lostWith(thrown: Error & { code: string; completed?: number }, statements: number, isInTurn: boolean): false {
+  const failed = (thrown.completed ?? statements) - (isInTurn ? 1 : 0);
   if (failed >= statements) {
     if (thrown.code === '22012' || isLostRace(thrown)) return false;
     throw thrown;
@@ -669,8 +668,7 @@ const unsuitable = (level: string): StorageError =>
 
 /** Somebody else has appended the batch after the tip. */
 const isLostRace = (thrown: unknown): boolean =>
-  isServerError(thrown) &&
-  (thrown.code === '40001' || (thrown.code === '23505' && (thrown as { table?: unknown }).table === 'sb_chain'));
+  isServerError(thrown) && (thrown.code === '40001' || (thrown.code === '23505' && thrown.table === 'sb_chain'));
 
 /** Without locks, two may create a store at the same time. */
 function createdByOther(thrown: unknown): never {
@@ -684,16 +682,11 @@ function lostRaceOf(thrown: unknown): undefined {
 const rowsIn = (result: StatementResult | undefined): StatementResult['rows'] => result?.rows ?? [];
 
 function tipOf([seq, id, last]: ResultRow): Replica['tip'] {
-  return { seq: Number(seq), id: id as string, last: Number(last) };
+  return { seq: Number(seq), id: String(id), last: Number(last) };
 }
 
 function rowOf([rowKey, created, modified, text]: ResultRow): FetchedRow {
-  return {
-    rowKey: rowKey as string,
-    createIndex: Number(created),
-    modifyIndex: Number(modified),
-    text: text as string,
-  };
+  return { rowKey: String(rowKey), createIndex: Number(created), modifyIndex: Number(modified), text: String(text) };
 }
 
 /** Whether history continues from a batch: it comes first in what was pulled. */
@@ -705,15 +698,14 @@ function continuesFrom({ seq, id }: Replica['tip'], [first]: readonly ResultRow[
 export function indexesAt(batches: readonly ResultRow[]): ReadonlyMap<string, number> {
   const known = new Map<string, number>();
   for (const [, , , all, changes] of batches) {
-    for (const [name, index] of Object.entries(JSON.parse(all ?? '{}') as Record<string, number>))
-      known.set(name, index);
+    for (const [name, index] of Object.entries<number>(JSON.parse(all ?? '{}'))) known.set(name, index);
     for (const { name, index } of parseTables(changes ?? '[]')) known.set(name, index);
   }
   return known;
 }
 
 /** Gaps of one order and direction are read by one statement; those that begin at the same place, as one. */
-function groupedByOrder(gaps: readonly Gap[]): Gap[][] {
+function groupedByOrder(gaps: readonly Gap[]): (readonly [Gap, ...Gap[]])[] {
   const groups = new Map<string, Map<string, Gap>>();
   for (const gap of gaps) {
     const key = `${gap.table.name} ${gap.order} ${gap.reverse}`;
@@ -728,5 +720,8 @@ function groupedByOrder(gaps: readonly Gap[]): Gap[][] {
       limit: Math.max(same.limit, gap.limit),
     });
   }
-  return [...groups.values()].map((group) => [...group.values()]);
+  return [...groups.values()].flatMap((group) => {
+    const [first, ...others] = group.values();
+    return first === undefined ? [] : [[first, ...others] as const];
+  });
 }

@@ -88,7 +88,7 @@ export class EntryCompletion {
   async #singleRows(limit: number): Promise<{ length: number; statements: readonly Statement[] }> {
     const { table, column } = this.#of;
     const [behind] = await this.#session.run([this.#sql.behind(column, limit)]);
-    const keys = (behind?.rows ?? []).map(([key]) => key as string);
+    const keys = (behind?.rows ?? []).map(([key]) => String(key));
     if (keys.length === 0) return { length: 0, statements: [] };
     const [page] = await this.#session.run([this.#sql.rowsWith(table, keys)]);
     const rows = this.#read(page);
@@ -101,8 +101,8 @@ export class EntryCompletion {
     const characters = rows.reduce((sum, row) => sum + (row[2]?.length ?? 0), 0);
     if (rows.length > 0) this.#size.read(rows.length, characters);
     return rows.map(([key, modified, text]) => ({
-      ...{ key: key as string, modified: Number(modified) },
-      entry: entryOf(table, index, JSON.parse(text as string)),
+      ...{ key: String(key), modified: Number(modified) },
+      entry: entryOf(table, index, JSON.parse(String(text))),
     }));
   }
 

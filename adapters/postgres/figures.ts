@@ -66,7 +66,7 @@ const rowsIn = (result: StatementResult | undefined): Rows => result?.rows ?? []
 
 function tableFigures(rows: Rows): readonly MetricFamily[] {
   const each = (labels: (name: string) => MetricLabels, value: (row: Rows[number]) => number): readonly Measured[] =>
-    rows.map((row) => ({ labels: labels(row[0] as string), value: value(row) }));
+    rows.map((row) => ({ labels: labels(String(row[0])), value: value(row) }));
   const total = (at: number): number => rows.reduce((sum, row) => sum + Number(row[at]), 0);
   return [
     family('signalbox.store.size', [

@@ -1,5 +1,6 @@
 import { err, type Result } from 'neverthrow';
 import type { StorageError } from '../../src/ports/storage.js';
+import { isRecord } from '../../src/shared/values.js';
 import type { Overlay } from '../../src/storage/overlay.js';
 import { storageFailure } from '../../src/storage/records.js';
 import {
@@ -43,21 +44,19 @@ export type PostgresRows = (sql: PostgresStatements, outcome: PostgresOutcome) =
 export function statementsOf(rows: PostgresRows, outcome: PostgresOutcome): Statement[] {
   const statements: Statement[] = [];
   let isOpen = true;
-  const given: unknown = (rows as (sql: PostgresStatements, outcome: PostgresOutcome) => unknown)(
-    {
-      run(text, ...values) {
-        assertOfHost(text, isOpen, owned);
-        statements.push({ text, values: values.map(parameterOf) });
-      },
-      // What a function for rows in SQLite may call.
-      all() {
-        throw new HostTransactionError(
-          'Statements are executed with the commit, which gives no rows: read before the operation, or let a statement decide.',
-        );
-      },
-    } as PostgresStatements,
-    outcome,
-  );
+  const sql: PostgresStatements & { all(): never } = {
+    run(text, ...values) {
+      assertOfHost(text, isOpen, owned);
+      statements.push({ text, values: values.map(parameterOf) });
+    },
+    // What a function for rows in SQLite may call.
+    all() {
+      throw new HostTransactionError(
+        'Statements are executed with the commit, which gives no rows: read before the operation, or let a statement decide.',
+      );
+    },
+  };
+  const given: unknown = rows(sql, outcome);
   isOpen = false;
   assertSynchronous(given);
   return statements;
@@ -131,8 +130,10 @@ type Ended = Outcome | undefined;
 
 /** Throws a TypeError for anything but a client that runs a query object alone. */
 export function assertClient(client: PgTransaction): void {
-  const given: unknown = client ?? {};
-  const { query, on, removeListener, totalCount, pipeline } = given as Readonly<Record<string, unknown>>;
+  const given: unknown = client;
+  const { query, on, removeListener, totalCount, pipeline }: Readonly<Record<string, unknown>> = isRecord(given)
+    ? given
+    : {};
   if (![query, on, removeListener].every((method) => typeof method === 'function'))
     throw new TypeError('commitWith: the argument is the client of `pg` on which your transaction is open');
   if (totalCount !== undefined)
@@ -181,7 +182,7 @@ export class HostCommit {
 
   constructor(store: FinishingStore, client: PgTransaction, work: WriteWork) {
     this.#store = store;
-    this.#session = new HostSession(client as unknown as PgClient, store.busyMs + answerMs);
+    this.#session = new HostSession(client as PgTransaction & PgClient, store.busyMs + answerMs);
     this.#work = work;
     this.#deadline = performance.now() + store.busyMs;
   }
@@ -306,7 +307,7 @@ export class HostCommit {
   }
 
   #headRefused(thrown: unknown): never {
-    const at = completedBefore(thrown);
+    const at = isServerError(thrown) ? completedBefore(thrown) : 0;
     if (at > 0) this.#isMarked = true;
     if (at === 1 && isServerError(thrown) && thrown.code === '22012') throw new HostTransactionError(wrongIsolation);
     throw thrown;
@@ -413,7 +414,7 @@ const faults: Readonly<Record<string, string>> = {
 };
 
 /** How many statements of the round trip were executed before the one that has failed. */
-const completedBefore = (thrown: unknown): number => (thrown as { completed?: number }).completed ?? 0;
+const completedBefore = ({ completed = 0 }: { readonly completed?: number }): number => completed;
 
 /** The server ends the connection with it. */
 const isFatal = (code: string): boolean => /^(57P..|08...|25P0[34])$/.test(code);
@@ -445,8 +446,7 @@ class HostSession extends Session {
         isOver();
         // What comes after it is of no interest, but must not end the process.
         client.on('error', () => undefined);
-        const { connection } = client as { readonly connection?: { readonly stream?: { destroy?(): void } } };
-        connection?.stream?.destroy?.();
+        client.connection?.stream?.destroy?.();
         reject(new ConnectionLost(error?.message ?? 'the server has closed it'));
       };
       const timer = setTimeout(() => dropped(new Error('the server has not answered')), this.#answerMs);
@@ -454,7 +454,7 @@ class HostSession extends Session {
       client.on('end', dropped);
       const query = new PipelineQuery({ statements, isBoundFirst: false }, (error, results) => {
         if (results === undefined && !(isServerError(error) && !isFatal(error.code))) {
-          dropped(error as Error);
+          dropped(error);
           return;
         }
         isOver();

@@ -76,7 +76,7 @@ async function opened(
   let connect: () => Promise<Lent>;
   let listen: () => Promise<Lent>;
   try {
-    if (hasPipeline(server))
+    if (typeof server !== 'string' && hasPipeline(server))
       throw new Error(
         'the pool has `pipeline: true`, with which `pg` refuses the queries of the store: use one without it',
       );
@@ -93,7 +93,6 @@ async function opened(
 const silent: Pick<Logger, 'warn' | 'error'> = { warn: () => undefined, error: () => undefined };
 
 /** `pg` then sends each query alone. */
-function hasPipeline(server: string | PgPool): boolean {
-  const { options } = server as { readonly options?: { readonly pipeline?: unknown } };
-  return options?.pipeline === true;
+function hasPipeline(server: PgPool & { readonly options?: { readonly pipeline?: unknown } }): boolean {
+  return server.options?.pipeline === true;
 }

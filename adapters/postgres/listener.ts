@@ -45,8 +45,8 @@ export class Listener {
       const lent = await connect();
       // A new session listens to nothing.
       this.#isListening = false;
-      lent.client.on('notification', ((message: { readonly processId?: number }) => this.#heard(message)) as never);
-      this.#own = (lent.client as { readonly processID?: number | null }).processID ?? undefined;
+      lent.client.on('notification', (message: { readonly processId?: number }) => this.#heard(message));
+      this.#own = lent.client.processID ?? undefined;
       const lost = (): void => {
         if (this.#isListening) this.#lost();
       };

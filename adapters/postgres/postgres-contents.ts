@@ -152,26 +152,25 @@ class PostgresContents implements ContentsReader {
     const behind = indexes.filter((index) => this.#described.behind.has(index));
     for await (const found of this.#fetched(this.#sql.allRows(id, indexes, behind), 3))
       yield found.map(([key, created, modified, text, ...more]): KeptRow => {
-        const isBehind = (at: number): boolean => {
-          const place = behind.indexOf(indexes[at] as number);
-          return place >= 0 && more[indexes.length + place] === 't';
-        };
-        const entries = indexes.map((_index, at) => {
+        const entries = indexes.map((index, at) => {
           const position = more[at] ?? null;
-          if (position !== null) return position.slice(0, position.length - (key as string).length - 1);
-          return isBehind(at) ? undefined : null;
+          if (position !== null) return position.slice(0, position.length - String(key).length - 1);
+          const place = behind.indexOf(index);
+          return place >= 0 && more[indexes.length + place] === 't' ? undefined : null;
         });
         return {
-          ...{ key: key as string, createIndex: Number(created), modifyIndex: Number(modified) },
-          ...{ text: text as string, entries },
+          ...{ key: String(key), createIndex: Number(created), modifyIndex: Number(modified) },
+          ...{ text: String(text), entries },
         };
       });
   }
 
   async *positions({ name }: KeptTable, index: number): AsyncGenerator<readonly string[]> {
     const { id, indexes } = this.#described.ids.get(name) as Ids;
-    for await (const found of this.#fetched(this.#sql.allPositions(id, indexes[index] as number), 0))
-      yield found.map(([position]) => position as string);
+    const column = indexes[index];
+    if (column === undefined) return;
+    for await (const found of this.#fetched(this.#sql.allPositions(id, column), 0))
+      yield found.map(([position]) => String(position));
   }
 
   /** The rows of a query, in batches by the size of one column. */
@@ -249,14 +248,14 @@ class PostgresCopy implements ContentsWriter {
     let last = 0;
     const statements = tables.flatMap(({ name, indexes }, at) => {
       const table = at + 1;
-      const ids = indexes.map(() => {
+      const columns = indexes.map((each) => {
         last += 1;
-        return last;
+        return { id: last, order: orderName(each) };
       });
-      this.#ids.set(name, { id: table, indexes: ids });
+      this.#ids.set(name, { id: table, indexes: columns.map(({ id }) => id) });
       return [
         ...this.#sql.createTable(table, name),
-        ...indexes.flatMap((each, of) => this.#sql.addColumn(table, ids[of] as number, orderName(each))),
+        ...columns.flatMap(({ id, order }) => this.#sql.addColumn(table, id, order)),
       ];
     });
     const changed = Object.fromEntries(tables.map((table) => [table.name, table.index]));

@@ -526,7 +526,7 @@ export class PostgresStore {
   async #commit(run: BatchRun, misses: Misses): Promise<boolean> {
     const { taken, outcomes, changes } = run;
     const [first] = outcomes;
-    const { host } = this.#writes[0] as WaitingWrite;
+    const host = this.#writes[0]?.host;
     if (host !== undefined && first !== undefined && 'result' in first && first.result.isOk()) {
       // Also without a change: what was committed can be looked for.
       if (!(await this.#store(run, misses, host.statements))) return false;

@@ -39,11 +39,11 @@ export async function connectionsTo(url: string, busyMs = 10_000): Promise<() =>
     // Until it is connected, its errors are the rejection of `connect`.
     client.on('error', () => undefined);
     await client.connect();
-    const own = client as unknown as PgClient & { readonly connection: { readonly stream: { destroy(): void } } };
+    const own = client as typeof client & PgClient;
     return {
       client: own,
       giveBack: (broken) => {
-        if (broken) own.connection.stream.destroy();
+        if (broken) own.connection?.stream?.destroy?.();
         else client.end().catch(() => undefined);
       },
     };
@@ -59,7 +59,7 @@ export async function lentBy(pool: PgPool, busyMs: number): Promise<Lent> {
   });
   const client = await Promise.race([lending, timeout]).finally(() => clearTimeout(timer));
   if (client !== undefined)
-    return { client: client as unknown as PgClient, giveBack: (broken) => client.release(broken) };
+    return { client: client as typeof client & PgClient, giveBack: (broken) => client.release(broken) };
   lending.then(
     (late) => late.release(),
     () => undefined,
@@ -100,7 +100,7 @@ class NotConnected extends Error {
   readonly isRefusal: boolean;
 
   constructor(thrown: unknown) {
-    const { code = '', message = '' } = (thrown ?? {}) as { readonly code?: unknown; readonly message?: string };
+    const { code = '', message = '' }: { readonly code?: unknown; readonly message?: string } = thrown ?? {};
     const said = message === '' ? String(code) : message;
     super(/password must be a string/.test(said) ? 'the server asks for a password, and none is given' : said);
     this.isRefusal = /CERT|TLS|SSL/.test(String(code)) || /^SASL|does not support SSL|certificate/.test(said);
@@ -114,10 +114,13 @@ export const isRefusedConnection = (thrown: unknown): boolean => thrown instance
 interface ServerError extends Error {
   /** SQLSTATE. */
   readonly code: string;
+  readonly table?: string;
+  /** See `PipelineQuery.handleError`. */
+  readonly completed?: number;
 }
 
 export const isServerError = (thrown: unknown): thrown is ServerError =>
-  thrown instanceof Error && /^[0-9A-Z]{5}$/.test(String((thrown as { code?: unknown }).code));
+  thrown instanceof Error && 'code' in thrown && /^[0-9A-Z]{5}$/.test(String(thrown.code));
 
 /** Milliseconds that a statement may take which reads a whole table. */
 const longMs = 24 * 3_600_000;
@@ -131,7 +134,7 @@ export class Session {
   roundTrips = 0;
   #lent: Lent | undefined;
   #fail: ((error: Error) => void) | undefined;
-  #drop: ((error: Error) => void) | undefined;
+  #drop: ((error?: Error) => void) | undefined;
   #isHeld = false;
   /** The statements that the connection keeps. */
   #kept = new KeptStatements();
@@ -177,7 +180,7 @@ export class Session {
         settle();
         reject(new ConnectionLost(error.message));
       };
-      const settled = (error: unknown, results?: StatementResult[]): void => {
+      const settled = (error: Error | undefined, results?: StatementResult[]): void => {
         settle();
         if (results !== undefined) resolve(results);
         else if (isServerError(error) && error.code === missingStatement) {
@@ -186,8 +189,8 @@ export class Session {
           reject(new TryAgain());
         } else if (isServerError(error) && !isFatal(error)) reject(error);
         else {
-          this.#drop?.(error as Error);
-          reject(new ConnectionLost((error as Error).message));
+          this.#drop?.(error);
+          reject(new ConnectionLost(error?.message));
         }
       };
       // A long answer is waited for as long as it arrives.

@@ -48,7 +48,7 @@ export class Sql {
     this.#plainSchema = schema;
     this.#schema = `"${schema.replaceAll('"', '""')}"`;
     let hash = 0;
-    for (const character of schema) hash = (Math.imul(hash, 31) + (character.codePointAt(0) as number)) | 0;
+    for (const character of schema) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) | 0;
     this.#lock = hash & 0x7fffffff;
   }
 
@@ -289,7 +289,7 @@ export class Sql {
     // In one order, so that no two statements wait for each other.
     const rows = changed.rows.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const put = rows.filter(({ after }) => after !== undefined);
-    const columns = changed.orders.map((order) => table.indexes.get(order) as number);
+    const columns = changed.orders.flatMap((order) => table.indexes.get(order) ?? []);
     const foreign = [...table.indexes.values()].filter((id) => !columns.includes(id));
     const names = ['key', 'created', 'modified', 'doc', ...columns.map((id) => `i${id}`)];
     const types = ['text', 'int8', 'int8', ...names.slice(3).map(() => 'text')];
@@ -337,8 +337,8 @@ export class Sql {
   }
 
   /** Parts of one order: the number of the part, a row and its position. All of one direction. */
-  ranges(table: CatalogTable, gaps: readonly Gap[]): Statement {
-    const [{ order: name, reverse }] = gaps as [Gap];
+  ranges(table: CatalogTable, gaps: readonly [Gap, ...Gap[]]): Statement {
+    const [{ order: name, reverse }] = gaps;
     const column = name === byPrimaryKey ? 'key' : `i${table.indexes.get(name)}`;
     const order = reverse ? 'DESC' : 'ASC';
     return {

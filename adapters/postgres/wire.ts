@@ -85,6 +85,8 @@ export interface PgClient {
   query(query: PipelineQuery): unknown;
   on(event: string, listener: (...values: never[]) => void): unknown;
   removeListener(event: string, listener: (...values: never[]) => void): unknown;
+  readonly processID?: number | null;
+  readonly connection?: { readonly stream?: { destroy?(): void } };
 }
 
 let portals = 0;
@@ -97,7 +99,7 @@ function nextPortal(): string {
 /** A query object as `pg` runs it. */
 export class PipelineQuery {
   /** `pg` sets a function when it has a timeout. */
-  callback: ((error: unknown, results?: unknown) => void) | undefined;
+  callback: ((error: Error | undefined, results?: StatementResult[]) => void) | undefined;
   /** No named statement. */
   readonly name = undefined;
   readonly pipeline: Pipeline;
@@ -110,13 +112,13 @@ export class PipelineQuery {
   /** `kept`: what its connection keeps; undefined where no statement is to have a name. `onRow` is called for each row that arrives. */
   constructor(
     pipeline: Pipeline,
-    callback: (error: unknown, results?: StatementResult[]) => void,
+    callback: (error: Error | undefined, results?: StatementResult[]) => void,
     { kept, onRow }: { readonly kept?: KeptStatements | undefined; readonly onRow?: () => void } = {},
   ) {
     this.pipeline = pipeline;
     this.#kept = kept;
     this.#onRow = onRow;
-    this.callback = callback as NonNullable<PipelineQuery['callback']>;
+    this.callback = callback;
   }
 
   submit(connection: WireConnection): null {
@@ -167,13 +169,13 @@ export class PipelineQuery {
   }
 
   handleReadyForQuery(): void {
-    this.callback?.(null, this.#results);
+    this.callback?.(undefined, this.#results);
   }
 
   /** The error gets the number of statements that were executed before it. */
-  handleError(error: unknown): void {
+  handleError(error: Error): void {
     this.#kept?.forget();
-    if (error instanceof Error) Object.assign(error, { completed: this.#results.length });
+    Object.assign(error, { completed: this.#results.length });
     this.callback?.(error);
   }
 
@@ -212,7 +214,7 @@ export function texts(values: readonly (string | undefined)[]): Buffer {
   arrayHeader(target, textOid, values.length, lengths.includes(-1));
   let at = header;
   for (const [i, value] of values.entries()) {
-    target.writeInt32BE(lengths[i] as number, at);
+    target.writeInt32BE(lengths[i] ?? -1, at);
     at += 4;
     if (value !== undefined) at += target.write(value, at);
   }

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import type { SqliteDriver, SqliteHandle } from './sqlite-handle.js';
+import { type SqliteDriver, type SqliteHandle, select } from './sqlite-handle.js';
 
 /** Keeps the write-ahead log short: copies the pages that commits appended to it into the file, and empties it. */
 export interface Checkpoints {
@@ -106,8 +106,7 @@ function hasLog(path: string): boolean {
 /** Whether the log could be emptied; false while another connection reads from it or writes. */
 function isEmptied(handle: SqliteHandle): boolean {
   try {
-    const { busy } = handle.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
-    return busy === 0;
+    return select<{ busy: number }>(handle, 'PRAGMA wal_checkpoint(TRUNCATE)').get().busy === 0;
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
-import { asLists, type SqliteHandle, type SqliteStatement, withValues } from './sqlite-handle.js';
+import { asLists, type SqliteHandle, type SqliteQuery, select } from './sqlite-handle.js';
+import type { Found } from './sqlite-rows.js';
 import { type Scans, scansBy } from './sqlite-statements.js';
 
 /*
@@ -18,22 +19,20 @@ export interface LateRows {
 
 /** Reads the late rows of all indexes that may have some, by index ID. */
 export function lateRows(handle: SqliteHandle): () => Map<number, LateRows> {
-  const indexes = handle.prepare('SELECT id, table_id, entered_to FROM signalbox_indexes WHERE entered_to IS NOT NULL');
-  const counts = new Map<number, SqliteStatement>();
+  const indexes = select<{ id: number; tableId: number; enteredTo: number }>(
+    handle,
+    'SELECT id, table_id AS tableId, entered_to AS enteredTo FROM signalbox_indexes WHERE entered_to IS NOT NULL',
+  );
+  const counts = new Map<number, SqliteQuery<{ n: number }>>();
   const countAfter = (tableId: number, rid: number): number => {
     const count =
-      counts.get(tableId) ?? handle.prepare(`SELECT count(*) AS n FROM signalbox_rows_${tableId} WHERE rid > ?`);
+      counts.get(tableId) ?? select(handle, `SELECT count(*) AS n FROM signalbox_rows_${tableId} WHERE rid > ?`);
     counts.set(tableId, count);
-    return (count.get(rid) as { n: number }).n;
+    return count.get(rid).n;
   };
   return () => {
-    const rows = indexes.all() as { id: number; table_id: number; entered_to: number }[];
-    return new Map(
-      rows.map(({ id, table_id: tableId, entered_to: enteredTo }) => [
-        id,
-        { tableId, enteredTo, waiting: countAfter(tableId, enteredTo) },
-      ]),
-    );
+    const late = indexes.all().map((row) => ({ ...row, waiting: countAfter(row.tableId, row.enteredTo) }));
+    return new Map(late.map((rows) => [rows.id, rows]));
   };
 }
 
@@ -48,12 +47,13 @@ export function lateEntering(handle: SqliteHandle, index: number, tableId: numbe
     `INSERT INTO signalbox_entries_${index} (entry, rid)
      SELECT ${entryIn(index)}, r.rid FROM signalbox_rows_${tableId} AS r WHERE r.rid > ? AND ${keyIn(index)} IS NOT NULL`,
   );
-  const note = handle.prepare(
+  const note = select<{ entered_to: number }>(
+    handle,
     `UPDATE signalbox_indexes SET entered_to = max(entered_to, ${newestOf(tableId)}) WHERE id = ? RETURNING entered_to`,
   );
   return (late) => {
     enter.run(late.enteredTo);
-    late.enteredTo = (note.get(index) as { entered_to: number }).entered_to;
+    late.enteredTo = note.get(index).entered_to;
     late.waiting = 0;
   };
 }
@@ -69,13 +69,16 @@ export function scansWithLateRows(handle: SqliteHandle, index: number, tableId: 
   const enteredTo = `(SELECT entered_to FROM signalbox_indexes WHERE id = ${index})`;
   const newest = `SELECT *, ${entryIn(index)} AS entry FROM ${rows} AS r WHERE rid > ${enteredTo}`;
   return scansBy((columns, order) => {
-    const scan = handle.prepare(
-      `SELECT ${columns}, e.entry AS entry FROM ${entriesWithRows(index, tableId)} WHERE e.entry >= ? AND e.entry < ?
+    const scan = asLists(
+      select<Found>(
+        handle,
+        `SELECT ${columns}, e.entry AS entry FROM ${entriesWithRows(index, tableId)} WHERE e.entry >= ? AND e.entry < ?
        UNION ALL
        SELECT ${columns}, r.entry FROM (${newest}) AS r WHERE r.entry >= ? AND r.entry < ?
        ORDER BY entry${order}`,
+      ),
     );
-    return withValues(asLists(scan), ([lower = '', upper = '', limit = -1]) => [lower, upper, lower, upper, limit]);
+    return { all: (lower, upper, limit) => scan.all(lower, upper, lower, upper, limit) };
   });
 }
 

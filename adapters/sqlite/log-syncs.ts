@@ -39,13 +39,13 @@ export function pooledSyncs(handle: SqliteHandle, path: string, terms: SyncTerms
   let descriptor: number | undefined;
   let isWithinCommits = false;
   /** Of a sync that the event loop has made in the meantime: nothing later is confirmed either. */
-  let lateFault: Error | undefined;
+  let lateFault: unknown;
   /** Syncs that the pool has not made: if there is one when the next is needed, the pool is full. */
   let inPoolNow = 0;
   /** Duration of the last sync in milliseconds. */
   let lastTook = 0;
 
-  const open = (): void => {
+  const open = (): undefined => {
     try {
       // For writing: Windows syncs no other descriptors.
       descriptor = openSync(`${path}-wal`, 'r+');
@@ -55,13 +55,13 @@ export function pooledSyncs(handle: SqliteHandle, path: string, terms: SyncTerms
       isWithinCommits = true;
     }
   };
-  const now = (opened: number): Error | undefined => {
+  const now = (opened: number): unknown => {
     const began = performance.now();
     try {
       fdatasyncSync(opened);
       return undefined;
     } catch (thrown) {
-      return thrown as Error;
+      return thrown;
     } finally {
       lastTook = performance.now() - began;
     }
@@ -71,7 +71,7 @@ export function pooledSyncs(handle: SqliteHandle, path: string, terms: SyncTerms
     inPoolNow += 1;
     return new Promise((resolve, reject) => {
       let isSettled = false;
-      const settle = (fault: Error | null | undefined): void => {
+      const settle = (fault: unknown): void => {
         // The disk reports a fault to one of two syncs, perhaps to the later one.
         if (isSettled) lateFault ??= fault ?? undefined;
         else if (fault) reject(fault);
@@ -90,7 +90,7 @@ export function pooledSyncs(handle: SqliteHandle, path: string, terms: SyncTerms
   return {
     sync(writes) {
       if (isWithinCommits) return undefined;
-      if (descriptor === undefined) return open() as undefined;
+      if (descriptor === undefined) return open();
       const isSlow = writes >= terms.fewWrites || lastTook > terms.fastSync;
       if (isSlow && inPoolNow === 0 && lateFault === undefined) return inPool(descriptor);
       const fault = lateFault ?? now(descriptor);

@@ -1,17 +1,19 @@
 import { type AnyTable, indexesOf, indexPosition } from '../../src/storage/records.js';
 import { UnpreparedTableError } from '../storage-kit/index.js';
 import { entriesWithRows, lateRows, scansWithLateRows } from './late-entries.js';
-import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
+import { type SqliteHandle, type SqliteQuery, type SqliteStatement, select } from './sqlite-handle.js';
 import {
   bringUpToDate,
   declareTable,
   EntryStatements,
   fallBehind,
   type KeptTable,
+  type NewestChange,
   newestRow,
   versionedName,
 } from './sqlite-indexes.js';
 import { type IndexIds, numberOfKey } from './sqlite-rows.js';
+import type { KeptTableRow } from './sqlite-schema.js';
 import {
   type KeyStatements,
   type Scans,
@@ -43,10 +45,10 @@ interface CatalogTable extends KeptTable {
  * been removed since: then no row is newer, and none has changed as late as the removal.
  */
 class NewestRow {
-  readonly statement: SqliteStatement;
-  #known: { readonly rid: number; readonly modified: number } | undefined;
+  readonly statement: ReturnType<typeof newestRow>;
+  #known: NewestChange | undefined;
 
-  constructor(statement: SqliteStatement) {
+  constructor(statement: ReturnType<typeof newestRow>) {
     this.statement = statement;
   }
 
@@ -64,8 +66,8 @@ class NewestRow {
     if (this.#known !== undefined && rid >= this.#known.rid) this.#known = { rid, modified };
   }
 
-  get #row(): { readonly rid: number; readonly modified: number } {
-    this.#known ??= (this.statement.get() as { rid: number; modified: number } | undefined) ?? { rid: -1, modified: 1 };
+  get #row(): NewestChange {
+    this.#known ??= this.statement.get() ?? { rid: -1, modified: 1 };
     return this.#known;
   }
 }
@@ -86,7 +88,7 @@ export interface BoundTable extends KeyStatements {
   readonly foreign: readonly number[];
 }
 
-export interface BoundIndex {
+interface BoundIndex {
   readonly id: number;
   readonly scans: Scans;
 }
@@ -100,12 +102,12 @@ export class Tables implements IndexIds {
   /** The catalog as last read. */
   catalog: Catalog = { index: 1, tables: new Map() };
   readonly #handle: SqliteHandle;
-  readonly #dataVersion: SqliteStatement;
-  readonly #tableRows: SqliteStatement;
-  readonly #indexRows: SqliteStatement;
-  readonly #behindRows: SqliteStatement;
+  readonly #dataVersion: SqliteQuery<{ data_version: number }>;
+  readonly #tableRows: SqliteQuery<TableRow>;
+  readonly #indexRows: SqliteQuery<{ id: number; table_id: number; name: string; version: number }>;
+  readonly #behindRows: SqliteQuery<{ id: number }>;
   readonly #lateRows: ReturnType<typeof lateRows>;
-  readonly #newest = new Map<number, SqliteStatement>();
+  readonly #newest = new Map<number, ReturnType<typeof newestRow>>();
   readonly #bound = new WeakMap<AnyTable, BoundTable>();
   /** Tables adopted since the last failure: a rollback undoes their IDs, and the next adoption may assign other ones. */
   #adopted: AnyTable[] = [];
@@ -117,10 +119,10 @@ export class Tables implements IndexIds {
   constructor(handle: SqliteHandle) {
     this.#handle = handle;
     this.entries = new EntryStatements(handle);
-    this.#dataVersion = handle.prepare('PRAGMA data_version');
-    this.#tableRows = handle.prepare('SELECT id, name, noted_at, generation, growing, numbered FROM signalbox_tables');
-    this.#indexRows = handle.prepare('SELECT id, table_id, name, version FROM signalbox_indexes');
-    this.#behindRows = handle.prepare('SELECT DISTINCT index_id AS id FROM signalbox_behind');
+    this.#dataVersion = select(handle, 'PRAGMA data_version');
+    this.#tableRows = select(handle, 'SELECT id, name, noted_at, generation, growing, numbered FROM signalbox_tables');
+    this.#indexRows = select(handle, 'SELECT id, table_id, name, version FROM signalbox_indexes');
+    this.#behindRows = select(handle, 'SELECT DISTINCT index_id AS id FROM signalbox_behind');
     this.#lateRows = lateRows(handle);
   }
 
@@ -170,7 +172,7 @@ export class Tables implements IndexIds {
   }
 
   indexId(table: AnyTable, index: string): number {
-    return (this.bind(table).indexes[indexPosition(table, index)] as BoundIndex).id;
+    return boundIndex(this.bind(table), table, index).id;
   }
 
   /** Creates the table as declared and brings its indexes up to date. Call it inside a transaction. */
@@ -178,7 +180,8 @@ export class Tables implements IndexIds {
     this.#adopted.push(table);
     declareTable(this.#handle, table);
     this.#read();
-    bringUpToDate(this.#handle, table, this.catalog.tables.get(table.name) as CatalogTable, this.entries);
+    const kept = this.catalog.tables.get(table.name);
+    if (kept !== undefined) bringUpToDate(this.#handle, table, kept, this.entries);
     this.#read();
     this.bind(table);
   }
@@ -192,16 +195,16 @@ export class Tables implements IndexIds {
 
   /** Changes when another connection has committed, never by this one's own commits. */
   #fileVersion(): number {
-    return (this.#dataVersion.get() as { data_version: number }).data_version;
+    return this.#dataVersion.get().data_version;
   }
 
   #read(): void {
-    const rows = this.#tableRows.all() as TableRow[];
+    const rows = this.#tableRows.all();
     const unchanged =
       this.#indexesKnown &&
       rows.every(({ name, generation }) => this.catalog.tables.get(name)?.generation === generation);
     const indexes = unchanged ? knownIndexes(this.catalog) : this.#readIndexes();
-    const behind = new Set((this.#behindRows.all() as { id: number }[]).map((row) => row.id));
+    const behind = new Set(this.#behindRows.all().map((row) => row.id));
     const tables = new Map<string, CatalogTable>();
     // Each write changes a table, so the newest change of all tables is the last write. This saves one page for each commit.
     let index = 1;
@@ -246,7 +249,7 @@ export class Tables implements IndexIds {
 
   #readIndexes(): Map<number, ReadonlyMap<string, number>> {
     const byTable = new Map<number, Map<string, number>>();
-    for (const row of this.#indexRows.all() as { id: number; table_id: number; name: string; version: number }[]) {
+    for (const row of this.#indexRows.all()) {
       const indexes = byTable.get(row.table_id) ?? new Map<string, number>();
       indexes.set(versionedName(row.name, row.version), row.id);
       byTable.set(row.table_id, indexes);
@@ -255,17 +258,17 @@ export class Tables implements IndexIds {
   }
 }
 
-interface TableRow {
-  readonly id: number;
-  readonly name: string;
-  readonly noted_at: number;
+interface TableRow extends KeptTableRow {
   readonly generation: number;
-  readonly growing: number;
-  readonly numbered: number;
 }
 
 function knownIndexes(catalog: Catalog): Map<number, ReadonlyMap<string, number>> {
   return new Map(Array.from(catalog.tables.values(), ({ id, indexes }) => [id, indexes]));
+}
+
+/** The index of the table that `bound` is of. */
+export function boundIndex(bound: BoundTable, table: AnyTable, index: string): BoundIndex {
+  return bound.indexes[indexPosition(table, index)] as BoundIndex;
 }
 
 function bindTable(

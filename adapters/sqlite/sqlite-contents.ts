@@ -17,7 +17,14 @@ import {
 } from '../storage-kit/index.js';
 import { entryIn, keyIn } from './late-entries.js';
 import { syncPath } from './sqlite-backup.js';
-import { asLists, loadDriver, type SqliteHandle, type SqliteStatement, storageErrorFrom } from './sqlite-handle.js';
+import {
+  asLists,
+  loadDriver,
+  type SqliteHandle,
+  type SqliteStatement,
+  select,
+  storageErrorFrom,
+} from './sqlite-handle.js';
 import { addIndex, createRowsTable, newestChange } from './sqlite-indexes.js';
 import {
   columnsOf,
@@ -28,7 +35,7 @@ import {
   sumOfDocument,
   sumOfKeys,
 } from './sqlite-rows.js';
-import { migrate, refuseFile, refuseUnmigrated } from './sqlite-schema.js';
+import { keptTables, migrate, refuseFile, refuseUnmigrated } from './sqlite-schema.js';
 
 /** Reads a store in a file, which servers may use meanwhile: as of now, and without changing it. */
 export async function readSqlite(path: string): Promise<Result<ContentsReader, StorageError>> {
@@ -63,7 +70,7 @@ function failureOf(thrown: unknown): StorageError | undefined {
   if (thrown instanceof Occupied) return thrown.error;
   const error = storageErrorFrom(thrown);
   if (error !== undefined || !(thrown instanceof Error) || !('syscall' in thrown)) return error;
-  return storageFailure((thrown as { code?: unknown }).code === 'ENOSPC' ? 'full' : 'io', `${thrown.message}.`);
+  return storageFailure('code' in thrown && thrown.code === 'ENOSPC' ? 'full' : 'io', `${thrown.message}.`);
 }
 
 interface Ids {
@@ -82,12 +89,12 @@ class SqliteContents implements ContentsReader {
 
   constructor(handle: SqliteHandle) {
     this.#handle = handle;
-    const kept = handle
-      .prepare('SELECT id, name, noted_at AS noted, growing, numbered FROM signalbox_tables ORDER BY name')
-      .all() as { id: number; name: string; noted: number; growing: number; numbered: number }[];
-    const ofTable = handle.prepare('SELECT id, name, version FROM signalbox_indexes WHERE table_id = ? ORDER BY id');
-    this.tables = kept.map(({ id, name, noted, growing, numbered }): KeptTable => {
-      const indexes = ofTable.all(id) as { id: number; name: string; version: number }[];
+    const ofTable = select<{ id: number; name: string; version: number }>(
+      handle,
+      'SELECT id, name, version FROM signalbox_indexes WHERE table_id = ? ORDER BY id',
+    );
+    this.tables = keptTables(handle).map(({ id, name, noted_at: noted, growing, numbered }): KeptTable => {
+      const indexes = ofTable.all(id);
       this.#ids.set(name, { id, indexes: indexes.map((index) => index.id) });
       return {
         name,
@@ -97,8 +104,8 @@ class SqliteContents implements ContentsReader {
       };
     });
     this.index = this.tables.reduce((most, { index }) => Math.max(most, index), 1);
-    const behind = handle.prepare('SELECT DISTINCT index_id AS id FROM signalbox_behind').all() as { id: number }[];
-    this.#behind = new Set(behind.map(({ id }) => id));
+    const behind = select<{ id: number }>(handle, 'SELECT DISTINCT index_id AS id FROM signalbox_behind');
+    this.#behind = new Set(behind.all().map(({ id }) => id));
   }
 
   async *rows({ name, isNumbered = false }: KeptTable): AsyncGenerator<readonly KeptRow[]> {
@@ -112,7 +119,8 @@ class SqliteContents implements ContentsReader {
     const columns = ['r.rid', 'r.place', 'r.created', 'r.modified', 'r.entries', 'r.doc', 'r.doc_sum', 'r.key_sum'];
     const pageFrom = (comparison: '>=' | '>') =>
       asLists(
-        this.#handle.prepare(
+        select<Found>(
+          this.#handle,
           `SELECT ${columns.join(', ')}, ${behind.map((each, at) => `${each} AS behind${at}`).join(', ') || '0'}
            FROM signalbox_rows_${id} AS r WHERE ${order} ${comparison} ? ORDER BY ${order} LIMIT ?`,
         ),
@@ -120,32 +128,34 @@ class SqliteContents implements ContentsReader {
     const size = new BatchSize();
     let page = pageFrom('>=');
     for (let after: string | number = isNumbered ? 0 : ''; ; page = pageFrom('>')) {
-      const found = (page.all(after, size.rows) as Found[]).map(columnsOf);
+      const found = page.all(after, size.rows).map((row) => columnsOf<KeptColumns>(row));
       const last = found.at(-1);
       if (last === undefined) return;
       size.read(
         found.length,
-        found.reduce((sum, row) => sum + (row[5] as string).length, 0),
+        found.reduce((sum, row) => sum + row[5].length, 0),
       );
       yield found.map((row) => keptRow(name, row, indexes));
-      after = last[isNumbered ? 0 : 1] as string | number;
+      after = last[isNumbered ? 0 : 1];
     }
   }
 
   async *positions({ name }: KeptTable, index: number): AsyncGenerator<readonly string[]> {
     const { id: tableId, indexes } = this.#ids.get(name) as Ids;
-    const id = indexes[index] as number;
+    const id = indexes[index];
+    if (id === undefined) return;
     const late = `SELECT ${entryIn(id)} AS entry FROM signalbox_rows_${tableId} AS r
       WHERE r.rid > (SELECT entered_to FROM signalbox_indexes WHERE id = ${id}) AND ${keyIn(id)} IS NOT NULL`;
     const page = asLists(
-      this.#handle.prepare(
+      select<Found>(
+        this.#handle,
         `SELECT entry FROM signalbox_entries_${id} WHERE entry > ? UNION ALL SELECT entry FROM (${late}) WHERE entry > ?
          ORDER BY entry LIMIT ?`,
       ),
     );
     const size = new BatchSize();
     for (let after = ''; ; ) {
-      const found = (page.all(after, after, size.rows) as Found[]).map((row) => columnsOf(row)[0] as string);
+      const found = page.all(after, after, size.rows).map((row) => columnsOf<readonly [entry: string]>(row)[0]);
       const last = found.at(-1);
       if (last === undefined) return;
       size.read(
@@ -162,11 +172,10 @@ class SqliteContents implements ContentsReader {
   }
 }
 
-function keptRow(table: string, columns: readonly unknown[], indexes: readonly number[]): KeptRow {
-  const [, key, createIndex, modifyIndex, entries, text, documentSum, keySum, ...behind] = columns as [
-    ...[number, string, number, number, string, string, number, number],
-    ...number[],
-  ];
+type KeptColumns = readonly [number, string, number, number, string, string, number, number, ...number[]];
+
+function keptRow(table: string, columns: KeptColumns, indexes: readonly number[]): KeptRow {
+  const [, key, createIndex, modifyIndex, entries, text, documentSum, keySum, ...behind] = columns;
   if (sumOfDocument(text, createIndex, modifyIndex) !== documentSum || sumOfKeys(key, entries) !== keySum)
     throw new DamagedRowError(`A row of table ${table} has a wrong checksum: restore the file from a backup.`);
   const known = parseEntries(entries);
@@ -267,8 +276,8 @@ class SqliteCopy implements ContentsWriter {
       this.#rows += 1;
       const rid = isNumbered ? numberOfKey(key) : this.#rows;
       const known = new Map<number, string>();
-      for (const [at, entry] of entries.entries()) {
-        const id = indexes[at] as number;
+      for (const [at, id] of indexes.entries()) {
+        const entry = entries[at];
         if (entry === undefined) this.#fallBehind.run(id, rid);
         else if (entry !== null) known.set(id, entry);
       }

@@ -18,25 +18,25 @@ export interface SqliteHandle {
   close(): unknown;
 }
 
-/** Makes a statement return its rows as lists of columns, if the driver supports it: no object and no names for each row. */
-export function asLists(statement: SqliteStatement): SqliteStatement {
-  const able = statement as { raw?: unknown; setReturnArrays?: unknown };
-  // better-sqlite3 calls it `raw`, newer versions of node:sqlite `setReturnArrays`.
-  if (typeof able.raw === 'function') able.raw(true);
-  else if (typeof able.setReturnArrays === 'function') able.setReturnArrays(true);
-  return statement;
+/** A statement with the type of its rows. It includes undefined if `get` may find none; bun:sqlite returns null then. */
+export interface SqliteQuery<R> extends SqliteStatement {
+  get(...values: SqliteValue[]): R;
+  all(...values: SqliteValue[]): NonNullable<R>[];
 }
 
-/** The statement, for values that are changed before they are bound. */
-export function withValues(
-  statement: SqliteStatement,
-  changed: (values: SqliteValue[]) => SqliteValue[],
-): SqliteStatement {
-  return {
-    run: (...values) => statement.run(...changed(values)),
-    get: (...values) => statement.get(...changed(values)),
-    all: (...values) => statement.all(...changed(values)),
-  };
+/** The type is what the SQL selects: drivers return untyped rows. */
+export function select<R>(handle: SqliteHandle, sql: string): SqliteQuery<R> {
+  return handle.prepare(sql) as SqliteQuery<R>;
+}
+
+/** Makes a statement return its rows as lists of columns, if the driver supports it: no object and no names for each row. */
+export function asLists<S extends SqliteStatement>(
+  statement: S & { raw?(on: boolean): unknown; setReturnArrays?(on: boolean): unknown },
+): S {
+  // better-sqlite3 calls it `raw`, newer versions of node:sqlite `setReturnArrays`.
+  if (typeof statement.raw === 'function') statement.raw(true);
+  else if (typeof statement.setReturnArrays === 'function') statement.setReturnArrays(true);
+  return statement;
 }
 
 /** Node's own SQLite, or the package better-sqlite3. */
@@ -47,10 +47,6 @@ export type OpenFile = (path: string, readOnly: boolean) => SqliteHandle;
 
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => SqliteHandle;
-}
-
-interface BetterSqlite {
-  readonly default: new (path: string, options: { readonly: boolean }) => SqliteHandle;
 }
 
 /** The named driver, else the default one: Node's own if it exists (Node 22.13 and later), else better-sqlite3. */
@@ -66,8 +62,8 @@ export async function loadDriver(wanted: SqliteDriver | undefined): Promise<Open
     return (path, readOnly) => new builtin.DatabaseSync(path, { readOnly });
   }
   try {
-    const loaded = (await import('better-sqlite3')) as unknown as BetterSqlite;
-    return (path, readOnly) => new loaded.default(path, { readonly: readOnly });
+    const { default: BetterSqlite } = await import('better-sqlite3');
+    return (path, readOnly) => new BetterSqlite(path, { readonly: readOnly });
   } catch (thrown) {
     return driverError(
       `No SQLite driver: use Node 22.13 or later, or install better-sqlite3 (loading it failed: ${messageOf(thrown)}).`,
@@ -76,7 +72,7 @@ export async function loadDriver(wanted: SqliteDriver | undefined): Promise<Open
 }
 
 function builtinSqlite(): NodeSqlite | undefined {
-  return process.getBuiltinModule?.('node:sqlite') as unknown as NodeSqlite | undefined;
+  return process.getBuiltinModule?.('node:sqlite') as NodeSqlite | undefined;
 }
 
 /** The port's error for a driver's error; `undefined` for other values. */
@@ -149,7 +145,7 @@ const CODES: Readonly<Record<string, number>> = {
 /** node:sqlite has a numeric `errcode`, bun a numeric `errno`, better-sqlite3 a `code` such as `SQLITE_BUSY_SNAPSHOT`. */
 function resultCode(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error)) return undefined;
-  const { code, errcode, errno } = thrown as { code?: unknown; errcode?: unknown; errno?: unknown };
+  const { code, errcode, errno }: Error & { code?: unknown; errcode?: unknown; errno?: unknown } = thrown;
   if (typeof code !== 'string' || !/^(SQLITE_|ERR_SQLITE_ERROR$)/.test(code)) return undefined;
   if (typeof errcode === 'number') return errcode & 0xff;
   if (typeof errno === 'number') return errno & 0xff;

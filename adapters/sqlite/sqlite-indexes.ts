@@ -10,7 +10,7 @@ import {
   unitOrdered,
 } from '../../src/storage/records.js';
 import { allowLateRows, type LateRows, lateEntering } from './late-entries.js';
-import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
+import { type SqliteHandle, type SqliteQuery, type SqliteStatement, select } from './sqlite-handle.js';
 import { parseEntries, printEntries, sumOfKeys } from './sqlite-rows.js';
 
 /*
@@ -81,8 +81,9 @@ export class EntryStatements {
   /** Late rows are not entered yet. */
   insert(index: number, entry: string, rid: number): void {
     this.#noteAdded(index, unitOrdered(entry));
-    if (this.#isLate(index, rid)) {
-      (this.late.get(index) as LateRows).waiting += 1;
+    const late = this.#lateFor(index, rid);
+    if (late !== undefined) {
+      late.waiting += 1;
       return;
     }
     this.changes += 1;
@@ -94,9 +95,9 @@ export class EntryStatements {
     statement.run(entry, rid);
   }
 
-  #isLate(index: number, rid: number): boolean {
+  #lateFor(index: number, rid: number): LateRows | undefined {
     const late = this.late.get(index);
-    return late !== undefined && rid > late.enteredTo;
+    return late !== undefined && rid > late.enteredTo ? late : undefined;
   }
 
   #noteAdded(index: number, key: string): void {
@@ -108,7 +109,7 @@ export class EntryStatements {
 
   /** A late row has no entry yet. */
   remove(index: number, entry: string, rid: number): void {
-    if (!this.kept.has(index) || this.#isLate(index, rid)) return;
+    if (!this.kept.has(index) || this.#lateFor(index, rid) !== undefined) return;
     this.changes += 1;
     let statement = this.#removals.get(index);
     if (statement === undefined) {
@@ -150,8 +151,10 @@ export function declareTable(handle: SqliteHandle, table: AnyTable): void {
     )
     .run(table.name, Number(grows), Number(numbered));
   if (grows) handle.prepare('UPDATE signalbox_tables SET growing = 1 WHERE name = ? AND growing = 0').run(table.name);
-  const found = handle.prepare('SELECT id, numbered FROM signalbox_tables WHERE name = ?').get(table.name);
-  const { id, numbered: isNumbered } = found as { id: number; numbered: number };
+  const { id, isNumbered } = select<{ id: number; isNumbered: number }>(
+    handle,
+    'SELECT id, numbered AS isNumbered FROM signalbox_tables WHERE name = ?',
+  ).get(table.name);
   createRowsTable(handle, id, isNumbered === 1);
   for (const index of indexesOf(table)) declareIndex(handle, id, index);
 }
@@ -172,11 +175,10 @@ export function createRowsTable(handle: SqliteHandle, id: number, isNumbered: bo
 }
 
 function declareIndex(handle: SqliteHandle, tableId: number, { name, version, lazy }: NamedIndex): void {
-  const known = handle
-    .prepare(
-      'SELECT id, entered_to AS enteredTo FROM signalbox_indexes WHERE table_id = ? AND name = ? AND version = ?',
-    )
-    .get(tableId, name, version) as { id: number; enteredTo: number | null } | null | undefined;
+  const known = select<{ id: number; enteredTo: number | null } | null | undefined>(
+    handle,
+    'SELECT id, entered_to AS enteredTo FROM signalbox_indexes WHERE table_id = ? AND name = ? AND version = ?',
+  ).get(tableId, name, version);
   if (known && (lazy === undefined || known.enteredTo !== null)) return;
   const id = known ? known.id : addIndex(handle, tableId, name, version);
   if (lazy !== undefined) allowLateRows(handle, tableId, id);
@@ -185,11 +187,13 @@ function declareIndex(handle: SqliteHandle, tableId: number, { name, version, la
 
 /** The index of the last change of a table's newest row; 1 without rows. */
 export function newestChange(handle: SqliteHandle, tableId: number): number {
-  return (newestRow(handle, tableId).get() as { modified: number } | undefined)?.modified ?? 1;
+  return newestRow(handle, tableId).get()?.modified ?? 1;
 }
 
-export function newestRow(handle: SqliteHandle, tableId: number): SqliteStatement {
-  return handle.prepare(`SELECT rid, modified FROM signalbox_rows_${tableId} ORDER BY rid DESC LIMIT 1`);
+export type NewestChange = { readonly rid: number; readonly modified: number };
+
+export function newestRow(handle: SqliteHandle, tableId: number): SqliteQuery<NewestChange | undefined> {
+  return select(handle, `SELECT rid, modified FROM signalbox_rows_${tableId} ORDER BY rid DESC LIMIT 1`);
 }
 
 /** All rows are behind. */
@@ -206,9 +210,8 @@ export function addIndex(handle: SqliteHandle, tableId: number, name: string, ve
 }
 
 function dropIndex(handle: SqliteHandle, id: number): void {
-  const { table_id: tableId } = handle.prepare('SELECT table_id FROM signalbox_indexes WHERE id = ?').get(id) as {
-    table_id: number;
-  };
+  const find = select<{ tableId: number }>(handle, 'SELECT table_id AS tableId FROM signalbox_indexes WHERE id = ?');
+  const { tableId } = find.get(id);
   handle.exec(`DROP TABLE signalbox_entries_${id}`);
   handle.prepare('DELETE FROM signalbox_behind WHERE index_id = ?').run(id);
   handle.prepare('DELETE FROM signalbox_indexes WHERE id = ?').run(id);
@@ -223,16 +226,16 @@ function newGeneration(handle: SqliteHandle, tableId: number): void {
 export function fallBehind(handle: SqliteHandle, index: number, rows: readonly number[]): void {
   const note = handle.prepare('INSERT OR IGNORE INTO signalbox_behind (index_id, rid) VALUES (?, ?)');
   for (const rid of rows) note.run(index, rid);
-  const count = handle.prepare('SELECT count(*) AS n FROM signalbox_behind WHERE index_id = ?');
-  if ((count.get(index) as { n: number }).n > farBehind) dropIndex(handle, index);
+  const count = 'SELECT count(*) AS n FROM signalbox_behind WHERE index_id = ?';
+  if (select<{ n: number }>(handle, count).get(index).n > farBehind) dropIndex(handle, index);
 }
 
 /** Enters the rows that the declared indexes lack. */
 export function bringUpToDate(handle: SqliteHandle, table: AnyTable, kept: KeptTable, entries: EntryStatements): void {
   const done = handle.prepare('DELETE FROM signalbox_behind WHERE index_id = ?');
   for (const index of indexesOf(table)) {
-    const id = kept.indexes.get(versionedName(index.name, index.version)) as number;
-    if (!kept.behind.has(id)) continue;
+    const id = kept.indexes.get(versionedName(index.name, index.version));
+    if (id === undefined || !kept.behind.has(id)) continue;
     for (const row of rowsBehind(handle, kept.id, id)) {
       const known = parseEntries(row.entries);
       // A row that was written since by a program that declares the index already has its entry.
@@ -260,13 +263,14 @@ interface RowBehind {
 
 function* rowsBehind(handle: SqliteHandle, tableId: number, index: number): Generator<RowBehind> {
   const rows = `signalbox_rows_${tableId}`;
-  const page = handle.prepare(
+  const page = select<Omit<RowBehind, 'update'>>(
+    handle,
     `SELECT b.rid, r.place AS rowKey, r.entries, r.doc FROM signalbox_behind AS b JOIN ${rows} AS r ON r.rid = b.rid
      WHERE b.index_id = ? AND b.rid > ? ORDER BY b.rid LIMIT 256`,
   );
   const update = handle.prepare(`UPDATE ${rows} SET entries = ?, key_sum = ? WHERE rid = ?`);
   for (let last = -1; ; ) {
-    const found = page.all(index, last) as Omit<RowBehind, 'update'>[];
+    const found = page.all(index, last);
     if (found.length === 0) return;
     for (const row of found) {
       last = row.rid;

@@ -9,7 +9,6 @@ import {
   type RowText,
   sortKeyFrom,
 } from '../../src/storage/records.js';
-import { type SqliteStatement, withValues } from './sqlite-handle.js';
 
 /*
  * Tables whose keys are whole numbers: the number is SQLite's own row number, so that rows need no index over their keys.
@@ -46,7 +45,7 @@ export function numberFromBound(text: string): number {
   let [least, most] = [0, pastAllNumbers];
   while (least < most) {
     const middle = least + Math.floor((most - least) / 2);
-    if ((encodeKey([middle]) as string) < text) least = middle + 1;
+    if ((encodeKey([middle]) ?? '') < text) least = middle + 1;
     else most = middle;
   }
   return least;
@@ -73,28 +72,12 @@ function numberFrom(text: string): number | undefined {
   bits.setUint32(4, isPositive ? low >>> 0 : ~low >>> 0);
   return bits.getFloat64(0);
 }
-/** The statement with its only value, an encoded key, as a number. */
-export function byNumber(statement: SqliteStatement): Pick<SqliteStatement, 'get'> {
-  return { get: (rowKey) => statement.get(numberOfKey(rowKey as string)) };
-}
-
-/** The insertion of a row, whose first value is an encoded key, with its number before that. */
-export function insertedByNumber(statement: SqliteStatement): Pick<SqliteStatement, 'run'> {
-  return { run: (...values) => statement.run(numberOfKey(values[0] as string), ...values) };
-}
-
-/** The scan with its bounds, the first two values, as numbers. */
-export function betweenNumbers(scan: SqliteStatement): SqliteStatement {
-  return withValues(scan, ([lower, upper, ...rest]) => [
-    numberFromBound(lower as string),
-    numberFromBound(upper as string),
-    ...rest,
-  ]);
-}
-
 /** The columns of a row `r` that a reader needs, and those that a writer needs. */
 export const LISTED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.place';
 export const KEYED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.place, r.rid, r.entries';
+
+type ListedColumns = readonly [created: number, modified: number, doc: string, sum: number, rowKey: string];
+type KeyedColumns = readonly [...ListedColumns, rid: number, entries: string];
 
 /** A row as selected: a list of columns where the driver can give one, which is cheaper, else an object. */
 export type Found = readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -120,7 +103,7 @@ const escaped = /["\\]/;
 export function parseEntries(text: string): EntryTexts {
   const entries = new Map<number, string>();
   if (text === '{}') return entries;
-  for (const [id, entry] of Object.entries(JSON.parse(text) as Record<string, string>)) entries.set(Number(id), entry);
+  for (const [id, entry] of Object.entries<string>(JSON.parse(text))) entries.set(Number(id), entry);
   return entries;
 }
 
@@ -196,7 +179,7 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
 
 /** The row of selected columns, or the known row if it is the same; throws if its checksum is wrong. */
 export function listedRowFrom(found: Found, known: KnownRows<SqliteRow>): SqliteRow {
-  const [created, modified, doc, sum, rowKey] = columnsOf(found) as [number, number, string, number, string];
+  const [created, modified, doc, sum, rowKey] = columnsOf<ListedColumns>(found);
   const before = known.get(rowKey);
   if (before?.modifyIndex === modified && before.createIndex === created) return before;
   checkSum(created, modified, doc, sum);
@@ -213,15 +196,7 @@ interface KnownRows<R> {
 
 /** The same for the columns that a writer needs. */
 export function keyedRowFrom(found: Found, indexes: IndexIds, known?: KnownRows<SqliteKeyedRow>): SqliteKeyedRow {
-  const [created, modified, doc, sum, rowKey, rid, entries] = columnsOf(found) as [
-    number,
-    number,
-    string,
-    number,
-    string,
-    number,
-    string,
-  ];
+  const [created, modified, doc, sum, rowKey, rid, entries] = columnsOf<KeyedColumns>(found);
   const before = known?.get(rowKey);
   if (before?.modifyIndex === modified && before.createIndex === created) return before;
   checkSum(created, modified, doc, sum);
@@ -231,8 +206,9 @@ export function keyedRowFrom(found: Found, indexes: IndexIds, known?: KnownRows<
   return row;
 }
 
-export function columnsOf(found: Found): readonly unknown[] {
-  return Array.isArray(found) ? found : Object.values(found);
+export function columnsOf<C extends readonly unknown[]>(found: Found): C {
+  const columns: readonly unknown[] = Array.isArray(found) ? found : Object.values(found);
+  return columns as C;
 }
 
 function checkSum(created: number, modified: number, doc: string, sum: number): void {

@@ -1,9 +1,9 @@
 import type { StorageError } from '../../src/ports/storage.js';
 import { messageOf } from '../../src/shared/values.js';
 import { encodeKey, storageFailure } from '../../src/storage/records.js';
-import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
+import { isReadOnlyRefusal, isSqlError, type SqliteHandle, select, storageErrorFrom } from './sqlite-handle.js';
 import { newestChange } from './sqlite-indexes.js';
-import { sumOfDocument, sumOfKeys } from './sqlite-rows.js';
+import { parseEntries, sumOfDocument, sumOfKeys } from './sqlite-rows.js';
 
 /** The format that this version writes. A file with a higher number belongs to a newer version and is refused. */
 const format = 4;
@@ -39,7 +39,7 @@ const steps: readonly ((handle: SqliteHandle) => void)[] = [
 
 /** Indexes have versions, rows have checksums. Existing indexes have no version, so they are built again at their first use. */
 function addVersionsAndSums(handle: SqliteHandle): void {
-  for (const { id } of handle.prepare('SELECT id FROM signalbox_indexes').all() as { id: number }[]) {
+  for (const { id } of select<{ id: number }>(handle, 'SELECT id FROM signalbox_indexes').all()) {
     handle.exec(`DROP TABLE signalbox_entries_${id}`);
   }
   handle.exec(
@@ -58,17 +58,18 @@ function addVersionsAndSums(handle: SqliteHandle): void {
      ) WITHOUT ROWID;
      ALTER TABLE signalbox_tables DROP COLUMN definition;`,
   );
-  for (const { id } of handle.prepare('SELECT id FROM signalbox_tables').all() as { id: number }[]) {
+  for (const { id } of select<{ id: number }>(handle, 'SELECT id FROM signalbox_tables').all()) {
     const rows = `signalbox_rows_${id}`;
     handle.exec(
       `ALTER TABLE ${rows} ADD COLUMN doc_sum INTEGER NOT NULL DEFAULT 0;
        ALTER TABLE ${rows} ADD COLUMN key_sum INTEGER NOT NULL DEFAULT 0;`,
     );
-    const page = handle.prepare(
+    const page = select<Omit<CheckedRow, 'entries' | 'doc_sum' | 'key_sum'>>(
+      handle,
       `SELECT rid, place AS rowKey, created, modified, doc FROM ${rows} WHERE rid > ? ORDER BY rid LIMIT 256`,
     );
     const update = handle.prepare(`UPDATE ${rows} SET entries = '{}', doc_sum = ?, key_sum = ? WHERE rid = ?`);
-    for (const { rid, rowKey, created, modified, doc } of pages<CheckedRow>(page)) {
+    for (const { rid, rowKey, created, modified, doc } of pages(page)) {
       update.run(sumOfDocument(doc, created, modified), sumOfKeys(rowKey, '{}'), rid);
     }
   }
@@ -112,12 +113,9 @@ interface CheckedRow {
  */
 export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageError | undefined {
   try {
-    const encoding = handle.prepare('PRAGMA encoding').get() as { encoding: string };
-    if (encoding.encoding !== 'UTF-8') {
-      return storageFailure(
-        'io',
-        `The database's text encoding is ${encoding.encoding}; only UTF-8 keeps keys in order.`,
-      );
+    const { encoding } = select<{ encoding: string }>(handle, 'PRAGMA encoding').get();
+    if (encoding !== 'UTF-8') {
+      return storageFailure('io', `The database's text encoding is ${encoding}; only UTF-8 keeps keys in order.`);
     }
     const found = formatOf(handle);
     if (found > format) {
@@ -141,7 +139,7 @@ export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageEr
 function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
   handle.exec('BEGIN');
   try {
-    const check = Object.values(handle.prepare('PRAGMA integrity_check(1)').get() as Record<string, string>)[0];
+    const [check] = Object.values(select<Record<string, string>>(handle, 'PRAGMA integrity_check(1)').get());
     if (check !== 'ok') return check;
     return hasSums ? damageOfRows(handle) : undefined;
   } finally {
@@ -153,12 +151,13 @@ function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
 function damageOfRows(handle: SqliteHandle): string | undefined {
   for (const { id, name, noted_at: notedAt, growing, numbered } of keptTables(handle)) {
     const changedAt = growing === 0 ? notedAt : Math.max(notedAt, newestChange(handle, id));
-    const page = handle.prepare(
+    const page = select<CheckedRow>(
+      handle,
       `SELECT rid, place AS rowKey, created, modified, entries, doc, doc_sum, key_sum FROM signalbox_rows_${id}
        WHERE rid > ? ORDER BY rid LIMIT 256`,
     );
     const entries = entryCheck(handle, id);
-    for (const row of pages<CheckedRow>(page)) {
+    for (const row of pages(page)) {
       const sound =
         row.doc_sum === sumOfDocument(row.doc, row.created, row.modified) &&
         row.key_sum === sumOfKeys(row.rowKey, row.entries) &&
@@ -172,7 +171,7 @@ function damageOfRows(handle: SqliteHandle): string | undefined {
   return undefined;
 }
 
-interface KeptTableRow {
+export interface KeptTableRow {
   readonly id: number;
   readonly name: string;
   readonly noted_at: number;
@@ -180,18 +179,20 @@ interface KeptTableRow {
   readonly numbered: number;
 }
 
-function keptTables(handle: SqliteHandle): KeptTableRow[] {
-  return handle.prepare('SELECT id, name, noted_at, growing, numbered FROM signalbox_tables').all() as KeptTableRow[];
+export function keptTables(handle: SqliteHandle): KeptTableRow[] {
+  const columns = 'id, name, noted_at, growing, numbered';
+  return select<KeptTableRow>(handle, `SELECT ${columns} FROM signalbox_tables ORDER BY name`).all();
 }
 
 /** Looks up the entries of rows, and counts them against those of the indexes. */
 function entryCheck(handle: SqliteHandle, tableId: number) {
-  const indexes = handle
-    .prepare('SELECT id, entered_to AS enteredTo FROM signalbox_indexes WHERE table_id = ?')
-    .all(tableId) as { id: number; enteredTo: number | null }[];
+  const indexes = select<{ id: number; enteredTo: number | null }>(
+    handle,
+    'SELECT id, entered_to AS enteredTo FROM signalbox_indexes WHERE table_id = ?',
+  ).all(tableId);
   const checks = new Map(
     indexes.map(({ id, enteredTo }) => [
-      String(id),
+      id,
       {
         /** Later rows have no entry. */
         last: enteredTo ?? Number.POSITIVE_INFINITY,
@@ -199,14 +200,14 @@ function entryCheck(handle: SqliteHandle, tableId: number) {
           // The encoded index key ends with the row key.
           `SELECT 1 AS found FROM signalbox_entries_${id} WHERE entry = ? || ' ' || ? AND rid = ?`,
         ),
-        entries: (handle.prepare(`SELECT count(*) AS n FROM signalbox_entries_${id}`).get() as { n: number }).n,
+        entries: select<{ n: number }>(handle, `SELECT count(*) AS n FROM signalbox_entries_${id}`).get().n,
         seen: 0,
       },
     ]),
   );
   return {
     holds: ({ rid, rowKey, entries }: CheckedRow): boolean =>
-      Object.entries(JSON.parse(entries) as Record<string, string>).every(([id, key]) => {
+      [...parseEntries(entries)].every(([id, key]) => {
         const check = checks.get(id);
         if (check === undefined || rid > check.last) return true;
         check.seen += 1;
@@ -216,9 +217,9 @@ function entryCheck(handle: SqliteHandle, tableId: number) {
   };
 }
 
-function* pages<R extends { readonly rid: number }>(page: { all(last: number): unknown[] }): Generator<R> {
+function* pages<R extends { readonly rid: number }>(page: { all(last: number): R[] }): Generator<R> {
   for (let last = -1; ; ) {
-    const rows = page.all(last) as R[];
+    const rows = page.all(last);
     if (rows.length === 0) return;
     for (const row of rows) {
       last = row.rid;
@@ -233,9 +234,11 @@ export function migrate(handle: SqliteHandle): void {
   handle.exec('BEGIN IMMEDIATE');
   try {
     // Read again: another process may have migrated the file while this one waited for the lock.
-    for (let at = formatOf(handle); at < format; at++) {
-      (steps[at] as (typeof steps)[number])(handle);
-      handle.prepare('UPDATE signalbox_store SET format = ? WHERE id = 1').run(at + 1);
+    let found = formatOf(handle);
+    for (const step of steps.slice(found)) {
+      step(handle);
+      found += 1;
+      handle.prepare('UPDATE signalbox_store SET format = ? WHERE id = 1').run(found);
     }
     handle.exec('COMMIT');
   } catch (thrown) {
@@ -261,9 +264,7 @@ function formatOf(handle: SqliteHandle): number {
     "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'signalbox_store'",
   );
   if (!found.get()) return 0;
-  const row = handle.prepare('SELECT format FROM signalbox_store WHERE id = 1').get() as
-    | { format: unknown }
-    | undefined;
+  const row = select<{ format: unknown } | undefined>(handle, 'SELECT format FROM signalbox_store WHERE id = 1').get();
   if (typeof row?.format !== 'number') throw new Error('the row of signalbox_store is missing');
   return row.format;
 }

@@ -1,34 +1,36 @@
 import type { ListQuery } from '../../src/ports/storage.js';
 import type { KeyBounds } from '../../src/storage/records.js';
-import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
-import {
-  betweenNumbers,
-  byNumber,
-  type Found,
-  insertedByNumber,
-  KEYED_COLUMNS,
-  LISTED_COLUMNS,
-} from './sqlite-rows.js';
+import { asLists, type SqliteHandle, type SqliteStatement, type SqliteValue, select } from './sqlite-handle.js';
+import { type Found, KEYED_COLUMNS, LISTED_COLUMNS, numberFromBound, numberOfKey } from './sqlite-rows.js';
+
+interface Scan<Bound> {
+  all(lower: Bound, upper: Bound, limit: number): Found[];
+}
 
 /** Statements over a range of an order: for readers, and with the additional columns that a writer needs. */
-export interface Scans {
-  readonly forward: SqliteStatement;
-  readonly backward: SqliteStatement;
-  readonly keyedForward: SqliteStatement;
-  readonly keyedBackward: SqliteStatement;
+export interface Scans<Bound = string> {
+  readonly forward: Scan<Bound>;
+  readonly backward: Scan<Bound>;
+  readonly keyedForward: Scan<Bound>;
+  readonly keyedBackward: Scan<Bound>;
 }
 
 /** Statements that name rows by their encoded keys. */
 export interface KeyStatements {
-  readonly find: Pick<SqliteStatement, 'get'>;
-  readonly insert: Pick<SqliteStatement, 'run'>;
+  readonly find: { get(rowKey: string): Found | null | undefined };
+  readonly insert: { run(rowKey: string, ...values: SqliteValue[]): ReturnType<SqliteStatement['run']> };
   readonly scans: Scans;
+}
+
+function findBy(handle: SqliteHandle, rows: string, column: string) {
+  const sql = `SELECT ${KEYED_COLUMNS} FROM ${rows} AS r WHERE ${column} = ?`;
+  return asLists(select<Found | null | undefined>(handle, sql));
 }
 
 /** The rows of a table with an index over their keys. */
 export function statementsByPlace(handle: SqliteHandle, rows: string): KeyStatements {
   return {
-    find: asLists(handle.prepare(`SELECT ${KEYED_COLUMNS} FROM ${rows} AS r WHERE r.place = ?`)),
+    find: findBy(handle, rows, 'r.place'),
     insert: handle.prepare(
       `INSERT INTO ${rows} (place, created, modified, entries, doc, doc_sum, key_sum) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     ),
@@ -41,10 +43,14 @@ export function statementsByNumber(handle: SqliteHandle, rows: string): KeyState
   const insert = handle.prepare(
     `INSERT INTO ${rows} (rid, place, created, modified, entries, doc, doc_sum, key_sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const find = findBy(handle, rows, 'r.rid');
   const scans = scansOver(handle, `${rows} AS r`, 'r.rid');
+  const betweenNumbers = (scan: Scan<number>): Scan<string> => ({
+    all: (lower, upper, limit) => scan.all(numberFromBound(lower), numberFromBound(upper), limit),
+  });
   return {
-    find: byNumber(asLists(handle.prepare(`SELECT ${KEYED_COLUMNS} FROM ${rows} AS r WHERE r.rid = ?`))),
-    insert: insertedByNumber(insert),
+    find: { get: (rowKey) => find.get(numberOfKey(rowKey)) },
+    insert: { run: (rowKey, ...values) => insert.run(numberOfKey(rowKey), rowKey, ...values) },
     scans: {
       forward: betweenNumbers(scans.forward),
       backward: betweenNumbers(scans.backward),
@@ -55,10 +61,11 @@ export function statementsByNumber(handle: SqliteHandle, rows: string): KeyState
 }
 
 /** Scans over the rows `r` of a source in the order of a column of it. */
-export function scansOver(handle: SqliteHandle, from: string, column: string): Scans {
+export function scansOver(handle: SqliteHandle, from: string, column: string): Scans<string | number> {
   return scansBy((columns, order) =>
     asLists(
-      handle.prepare(
+      select(
+        handle,
         `SELECT ${columns} FROM ${from} WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column}${order}`,
       ),
     ),
@@ -66,10 +73,10 @@ export function scansOver(handle: SqliteHandle, from: string, column: string): S
 }
 
 /** Scans whose statements are prepared by this function, from the columns and the end of the source: the direction and the limit. */
-export function scansBy(prepare: (columns: string, order: string) => SqliteStatement): Scans {
+export function scansBy<B>(prepare: (columns: string, order: string) => Scan<B>): Scans<B> {
   // SQLite reads a plain parameter of LIMIT during compilation and compiles the statement again for every bound value. As
   // an operand of an addition it does not, and the scan takes a quarter of the time.
-  const scan = (columns: string, direction: string): SqliteStatement =>
+  const scan = (columns: string, direction: string): Scan<B> =>
     lazily(() => prepare(columns, `${direction} LIMIT (? + 0)`));
   return {
     forward: scan(LISTED_COLUMNS, ''),
@@ -80,16 +87,13 @@ export function scansBy(prepare: (columns: string, order: string) => SqliteState
 }
 
 /** Most orders use one or two of the four statements, so each is prepared at its first use. */
-function lazily(prepare: () => SqliteStatement): SqliteStatement {
-  let prepared: SqliteStatement | undefined;
-  const statement = (): SqliteStatement => {
-    prepared ??= prepare();
-    return prepared;
-  };
+function lazily<B>(prepare: () => Scan<B>): Scan<B> {
+  let prepared: Scan<B> | undefined;
   return {
-    run: (...values) => statement().run(...values),
-    get: (...values) => statement().get(...values),
-    all: (...values) => statement().all(...values),
+    all(lower, upper, limit) {
+      prepared ??= prepare();
+      return prepared.all(lower, upper, limit);
+    },
   };
 }
 
@@ -108,8 +112,8 @@ export function transactionStatements(handle: SqliteHandle) {
 }
 
 /** Runs a scan over the rows within the bounds. */
-export function scanned(scan: SqliteStatement, query: ListQuery, bounds: KeyBounds): Found[] {
-  return scan.all(bounds.lower, bounds.upper, rowLimit(query.limit)) as Found[];
+export function scanned(scan: Scan<string>, query: ListQuery, bounds: KeyBounds): Found[] {
+  return scan.all(bounds.lower, bounds.upper, rowLimit(query.limit));
 }
 
 /** In SQLite a negative limit means no limit. */

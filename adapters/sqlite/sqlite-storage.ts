@@ -16,6 +16,7 @@ import {
   type OpenFile,
   type SqliteDriver,
   type SqliteHandle,
+  select,
   storageErrorFrom,
 } from './sqlite-handle.js';
 import { migrate, refuseFile } from './sqlite-schema.js';
@@ -226,7 +227,7 @@ function fileFigures(path: string): StoreFigures {
 
 /** The absolute path of the file; undefined for a store in memory. */
 function pathOf(handle: SqliteHandle): string | undefined {
-  const databases = handle.prepare('PRAGMA database_list').all() as { name: string; file: string | null }[];
+  const databases = select<{ name: string; file: string | null }>(handle, 'PRAGMA database_list').all();
   return databases.find((database) => database.name === 'main')?.file || undefined;
 }
 

@@ -6,7 +6,7 @@ import { listCache, listKey, rowCache } from './caches.js';
 import type { Checkpoints } from './checkpoints.js';
 import { type HostTransactions, hostTransactions } from './host-rows.js';
 import type { LogSyncs } from './log-syncs.js';
-import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
+import { type BoundTable, boundIndex, Tables } from './sqlite-catalog.js';
 import { type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
 import { type Found, keyedRowFrom, listedRowFrom, type SqliteKeyedRow, type SqliteRow } from './sqlite-rows.js';
 import { type Scans, scanned, transactionStatements } from './sqlite-statements.js';
@@ -320,7 +320,7 @@ export class SqliteStore implements Store {
   }
 
   #findInFile(bound: BoundTable, rowKey: string): SqliteKeyedRow | undefined {
-    const found = bound.find.get(rowKey) as Found | null | undefined;
+    const found = bound.find.get(rowKey);
     const row = found ? keyedRowFrom(found, this.#tables) : undefined;
     // Read under the version of the file that the catalog has, or cleared with the next refresh.
     this.#cache.offer(bound.name, rowKey, row ?? absent);
@@ -399,9 +399,8 @@ export class SqliteStore implements Store {
 }
 
 /** Some drivers do not report it; their own error then applies. */
-function isInTransaction(handle: SqliteHandle): boolean {
-  const { inTransaction, isTransaction } = handle as { inTransaction?: unknown; isTransaction?: unknown };
-  return inTransaction === true || isTransaction === true;
+function isInTransaction(handle: SqliteHandle & { inTransaction?: unknown; isTransaction?: unknown }): boolean {
+  return handle.inTransaction === true || handle.isTransaction === true;
 }
 
 /** An order of a table: of an index, or of its keys, which has no ID. */
@@ -411,5 +410,5 @@ interface Order {
 }
 
 function orderOf(bound: BoundTable, table: AnyTable, index: string | undefined): Order {
-  return index === undefined ? bound : (bound.indexes[indexPosition(table, index)] as BoundIndex);
+  return index === undefined ? bound : boundIndex(bound, table, index);
 }

@@ -2,11 +2,10 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { Change, Overlay, PendingRow } from '../../src/storage/overlay.js';
 import { encodeEntry } from '../../src/storage/records.js';
 import type { Waiters } from '../storage-kit/index.js';
-import type { BoundIndex, BoundTable, Tables } from './sqlite-catalog.js';
+import type { BoundTable, Tables } from './sqlite-catalog.js';
 import type { EntryStatements } from './sqlite-indexes.js';
 import {
   type EntryTexts,
-  type Found,
   keyedRowFrom,
   printEntries,
   SqliteKeyedRow,
@@ -110,8 +109,8 @@ export function storeChanges(tables: Tables, changes: Overlay, reread: boolean):
 }
 
 function readAgain(tables: Tables, bound: BoundTable, change: Change): Change {
-  if (change.before === undefined) return change;
-  return { ...change, before: keyedRowFrom(bound.find.get(change.rowKey) as Found, tables) };
+  const found = change.before && bound.find.get(change.rowKey);
+  return found ? { ...change, before: keyedRowFrom(found, tables) } : change;
 }
 
 /** A row after a commit; undefined if it was removed. */
@@ -161,9 +160,11 @@ const none: EntryTexts = new Map();
 
 function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
   const entries = new Map<number, string>();
-  for (let position = 0; position < row.entries.length; position += 1) {
+  let position = 0;
+  for (const { id } of bound.indexes) {
     const entry = row.entries[position];
-    if (entry !== undefined) entries.set((bound.indexes[position] as BoundIndex).id, entry);
+    if (entry !== undefined) entries.set(id, entry);
+    position += 1;
   }
   return entries;
 }

@@ -10,8 +10,9 @@ export const usedTwice = (of: 'alongside' | 'commitWith'): string =>
 
 /** Throws for what the host's function has returned if it waits for something. */
 export function assertSynchronous(given: unknown): void {
-  if (typeof (given as { then?: unknown } | null | undefined)?.then !== 'function') return;
-  (given as PromiseLike<unknown>).then(undefined, () => undefined);
+  const { then }: { then?: unknown } = given ?? {};
+  if (typeof then !== 'function') return;
+  Promise.resolve(given).catch(() => undefined);
   throw new HostTransactionError(
     'The function for your rows must be synchronous: the transaction does not wait for promises.',
   );

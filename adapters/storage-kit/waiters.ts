@@ -18,9 +18,9 @@ type Group = Set<Wake>;
 export function waiters(): Waiters {
   const groups = new Map<string, Group>();
   const byTable = new Map<string, Group[]>();
-  const bySignal = new Map<AbortSignal, Set<Wake>>();
+  const bySignal = new Map<EventTarget | null, Set<Wake>>();
   // One listener for each signal, whatever the number of its waiters: thousands of them share the signal that stops an engine.
-  const onAbort = (event: Event) => wakeAll(bySignal.get(event.target as AbortSignal));
+  const onAbort = (event: Event) => wakeAll(bySignal.get(event.target));
   const groupOf = (tables: readonly string[]): Group => {
     const name = tables.join();
     let group = groups.get(name);

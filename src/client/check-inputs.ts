@@ -118,5 +118,5 @@ function strayMember({ attributes, relationships, readOnly = [] }: DocumentShape
   if (typeof value !== 'object' || value === null || Object.keys(attributes).length === 0) return undefined;
   const known = (name: string): boolean =>
     Object.hasOwn(attributes, name) || Object.hasOwn(relationships, name) || readOnly.includes(name);
-  return Object.keys(value).find((name) => !known(name) && (value as CallInput)[name] !== undefined);
+  return Object.entries(value).find(([name, member]) => !known(name) && member !== undefined)?.[0];
 }

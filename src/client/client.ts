@@ -83,7 +83,7 @@ type Table = Readonly<Record<string, Readonly<Record<string, Call>>>>;
 
 /** The client of the interface over a transport. */
 export function clientOver(transport: Transport): Client {
-  return clientOfTable(api, transport) as Client;
+  return clientOfTable(api, transport);
 }
 
 /** The same for another table of calls. */

@@ -35,9 +35,7 @@ function messageOf(error: { readonly type: string }): string {
   const { message, faults, resource, id } = error as Readonly<Record<string, unknown>>;
   if (typeof message === 'string' && message !== '') return message;
   if (Array.isArray(faults)) {
-    const texts = (faults as readonly { readonly pointer: string; readonly message: string }[]).map(
-      (fault) => `${fault.pointer}: ${fault.message}`,
-    );
+    const texts = faults.map((fault: { pointer: string; message: string }) => `${fault.pointer}: ${fault.message}`);
     if (texts.length > 0) return texts.join('; ');
   }
   if (error.type === 'not_found' && typeof resource === 'string' && typeof id === 'string') {

@@ -34,8 +34,8 @@ class PairedSocket implements MessageSocket {
   }
 
   async send(message: string | Uint8Array): Promise<boolean> {
-    const other = this.#other as PairedSocket;
-    if (this.#ended) return false;
+    const other = this.#other;
+    if (this.#ended || other === undefined) return false;
     other.#waiting.push(message);
     other.#wakeReader();
     if (other.#waiting.length < mostWaiting) return true;

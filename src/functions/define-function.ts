@@ -429,8 +429,8 @@ function limitsFrom({
   concurrency = [],
   rate = [],
 }: FunctionOptions<unknown, unknown>): Pick<FunctionPolicy, 'limits' | 'rates'> {
-  const limits = [typeof concurrency === 'number' ? { limit: concurrency } : concurrency].flat() as Limit<unknown>[];
-  const rates = [rate].flat() as Rate<unknown>[];
+  const limits = several<Limit<unknown>>(typeof concurrency === 'number' ? { limit: concurrency } : concurrency);
+  const rates = several<Rate<unknown>>(rate);
   return {
     limits: limits.map(({ limit, key, scope = `${name}:${key === undefined ? 'all' : 'key'}` }) => ({
       limit,
@@ -446,8 +446,11 @@ function limitsFrom({
 }
 
 function cronsFrom(cron: FunctionOptions<unknown, unknown>['cron'] = []): readonly CronPolicy[] {
-  const crons = [typeof cron === 'string' ? { schedule: cron } : cron].flat() as Cron<unknown>[];
-  return crons.map(cronPolicyOf);
+  return several<Cron<unknown>>(typeof cron === 'string' ? { schedule: cron } : cron).map(cronPolicyOf);
+}
+
+function several<T extends object>(given: T | readonly T[]): readonly T[] {
+  return 'length' in given ? given : [given];
 }
 
 /** A schedule with every default. */

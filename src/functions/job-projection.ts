@@ -10,7 +10,7 @@ import { durationTextFromNanos, type Milliseconds } from '../shared/duration.js'
 import { type Instant, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';
 import type { DeclaredKeep, DeclaredLimit, FunctionDeclaration } from './declaration.js';
 import type { Json } from './define-function.js';
-import { type Counts, hasEnded, type Outcome, type RunError, type StoredRun } from './run.js';
+import { type Counts, hasEnded, type RunError, type StoredRun } from './run.js';
 
 /*
  * Functions and runs in the job interface. A declared function is a stored job, one version for each policy that was declared. A run
@@ -231,7 +231,7 @@ function jobStatusOf(run: StoredRun): 'pending' | 'running' | 'dead' {
   return run.state === 'running' || run.state === 'waiting' ? 'running' : 'pending';
 }
 
-const outcomes: Readonly<Record<Outcome, RunOutcome>> = {
+const outcomes: { readonly [state in StoredRun['state']]?: RunOutcome } = {
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'stopped',
@@ -239,7 +239,7 @@ const outcomes: Readonly<Record<Outcome, RunOutcome>> = {
 };
 
 /** How the job of a run ended; undefined before its end. */
-export const runOutcomeOf = ({ state }: Pick<StoredRun, 'state'>): RunOutcome | undefined => outcomes[state as Outcome];
+export const runOutcomeOf = ({ state }: Pick<StoredRun, 'state'>): RunOutcome | undefined => outcomes[state];
 
 /** The numbers of the instances of a function. `running`: how many of its runs are under way. */
 export function childrenOf({ unfinished, succeeded, others }: Counts, running: number): ChildrenSummary {

@@ -32,7 +32,7 @@ export function isOf<T>(thrown: unknown, type: abstract new (...args: never[]) =
 
 function memberOf(error: object, name: string): unknown {
   try {
-    return (error as Readonly<Record<string, unknown>>)[name];
+    return Reflect.get(error, name);
   } catch {
     return `the ${name} cannot be read`;
   }

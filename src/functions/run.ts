@@ -93,6 +93,8 @@ export const idempotencyTime: Milliseconds = 24 * hour;
 
 const ended: ReadonlySet<RunState> = new Set(outcomes);
 export const hasEnded = ({ state }: Pick<StoredRun, 'state'>): boolean => ended.has(state);
+/** Of a run that has ended. */
+export const outcomeIn = ({ state }: Pick<StoredRun, 'state'>): Outcome => state as Outcome;
 
 /** The group of ended runs that a bound of `keep` counts. */
 type KeptGroup = 'succeeded' | 'others';

@@ -117,7 +117,7 @@ class Copy {
     const isList = Array.isArray(value);
     if (!isList && !isPlain(value)) throw this.#fault(`is a ${kindOf(value)}: only plain objects and lists are kept`);
     if (typeof (value as { toJSON?: unknown }).toJSON === 'function') throw this.#fault('has a method toJSON');
-    return isList ? this.#ofItems(value) : this.#ofMembers(value as Readonly<Record<string, unknown>>);
+    return isList ? this.#ofItems(value) : this.#ofMembers(value);
   }
 
   #ofItems(items: readonly unknown[]): Json {
@@ -127,7 +127,7 @@ class Copy {
     return copy;
   }
 
-  #ofMembers(members: Readonly<Record<string, unknown>>): Json {
+  #ofMembers(members: object): Json {
     const copy: Record<string, Json> = {};
     for (const name of Object.keys(members)) {
       const value = this.#part(members, name);
@@ -159,9 +159,9 @@ class Copy {
 
 /** Objects of another realm, such as those of a test runner, have another `Object.prototype`. */
 function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
+  const prototype: object | null = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'hasOwnProperty');
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty');
 }
 
 function kindOf(value: object): string {

@@ -17,7 +17,7 @@ export function isDuration(value: unknown): value is Duration {
 export function milliseconds(value: Duration): number {
   if (typeof value === 'number') return value;
   let total = 0;
-  for (const [, number, unit] of value.matchAll(/([\d.]+)(ms|s|m|h|d|w|y)/g))
-    total += Number(number) * (units[unit as string] as number);
+  for (const [, number, unit = ''] of value.matchAll(/([\d.]+)(ms|s|m|h|d|w|y)/g))
+    total += Number(number) * (units[unit] ?? 0);
   return total;
 }

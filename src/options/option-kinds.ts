@@ -27,7 +27,7 @@ export const count: OptionKind = {
 export function wholeFrom(least: number, most: number): OptionKind {
   return {
     takes: `a whole number from ${least} to ${most}`,
-    fits: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+    fits: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most,
   };
 }
 

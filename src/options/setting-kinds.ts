@@ -37,7 +37,7 @@ export function isSetting(row: EngineSetting<unknown> | SettingGroup): row is En
 /** The given values, and the defaults of those that are not given. */
 export function valuesOf<T extends SettingGroup>(settings: T, given: object = {}): ValuesOf<T> {
   const entries = Object.entries(settings).map(([name, row]) => {
-    const value: unknown = given[name as never];
+    const value: unknown = Reflect.get(given, name);
     if (!isSetting(row)) return [name, valuesOf(row, value as object | undefined)];
     return [name, value === undefined ? row.default : value];
   });

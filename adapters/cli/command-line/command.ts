@@ -73,7 +73,7 @@ export interface Command<O extends OptionDefinitions = OptionDefinitions> {
 
 /** Infers the types of the options for `run`. */
 export function command<const O extends OptionDefinitions>(definition: Command<O>): Command {
-  return definition as unknown as Command;
+  return definition;
 }
 
 /** The help of one command: usage line, summary and options. */

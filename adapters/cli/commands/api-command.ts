@@ -29,7 +29,7 @@ export const sendRequest: Command = command({
       headers: Object.fromEntries(options.H.map(headerFrom)),
       ...(body === undefined ? {} : { body }),
     });
-    if (answer.body !== null) await passOn(terminal, answer.body as unknown as AsyncIterable<Uint8Array>);
+    if (answer.body !== null) await passOn(terminal, answer.body);
     if (answer.ok) return 0;
     terminal.error(`signalbox: the server answered ${answer.status}\n`);
     return 1;

@@ -61,7 +61,7 @@ const list = command({
       shown.name,
       String(shown.version),
       shown.missingSince !== undefined ? 'no process' : shown.isPaused ? 'paused' : 'active',
-      ...['queued', 'running', 'scheduled', 'failed'].map((state) => String(shown.counts[state as 'queued'])),
+      ...(['queued', 'running', 'scheduled', 'failed'] as const).map((state) => String(shown.counts[state])),
       shownTime(shown.schedules.map(({ nextLaunch }) => nextLaunch).sort()[0]),
     ]);
     const headings = ['Name', 'Version', 'Status', 'Queued', 'Running', 'Scheduled', 'Failed', 'Next launch'];

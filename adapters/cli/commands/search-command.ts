@@ -65,7 +65,7 @@ interface Match {
 
 async function matchesOf({ box, inNamespace }: Invocation, prefix: string): Promise<readonly Match[]> {
   const { Matches } = await orThrow(box.search.prefix(prefix, 'all', inNamespace));
-  return Object.entries(Matches as Readonly<Record<string, readonly string[] | null>>).flatMap(([context, names]) =>
+  return Object.entries<readonly string[] | null>(Matches).flatMap(([context, names]) =>
     (names ?? []).map((name) => ({ context, name })),
   );
 }

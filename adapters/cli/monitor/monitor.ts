@@ -23,7 +23,8 @@ export async function* changesOf<const T extends readonly unknown[]>(
   try {
     await Promise.all(sides.map((side) => side.next()));
     for (;;) {
-      yield sides.map(({ value }) => value) as unknown as T;
+      const values: readonly unknown[] = sides.map(({ value }) => value);
+      yield values as T;
       await Promise.race(sides.map((side) => side.next()));
     }
   } finally {

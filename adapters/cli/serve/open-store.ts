@@ -39,7 +39,7 @@ export async function keptStore(args: readonly string[], { environment }: Termin
   const { flags, config } = orStop(readFlags(args));
   const file = await readSettingsFile(config, environment);
   const settings = orStop(resolveSettings({ flags, environment, file }).mapErr((faults) => faults.join('\n')));
-  const store = storeOptionsFrom(<T>(key: string) => valueInForce(settings, key) as T);
+  const store = storeOptionsFrom((key) => valueInForce(settings, key));
   if (store.place.type === 'memory') {
     throw new Stopped(
       'a store in memory is accessible only to its server: name a store in a file with --store sqlite:PATH, or in a database with --store postgres://USER@HOST/DATABASE',

@@ -124,7 +124,7 @@ export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSett
     const source = settings.get(key)?.source;
     return source === undefined || source === 'default' ? key : source.startsWith('-') ? source : `${key} (${source})`;
   };
-  const { host } = listenParts(inForce('listen') as string) ?? { host: '' };
+  const { host } = listenParts(String(inForce('listen'))) ?? { host: '' };
   const faults: string[] = [];
   if (inForce('access') === 'open' && !isLoopback(host)) {
     const access = nameOf('access') === '--access' ? '--access open' : `open ${nameOf('access')}`;
@@ -161,7 +161,7 @@ const ordered = [
 ] as const;
 
 function isInPostgres(settings: ResolvedSettings): boolean {
-  return storePlace(settings.get('store')?.value as string).type === 'postgres';
+  return storePlace(String(settings.get('store')?.value)).type === 'postgres';
 }
 
 function isSet(value: unknown): boolean {
@@ -180,14 +180,15 @@ const upstreamHeaders: SettingsOverrides = {
 };
 
 /** The effective value. Defaults of the chosen names rank between the file and the table's defaults. */
-export function valueInForce(settings: ResolvedSettings, key: string): unknown {
+export function valueInForce<T>(settings: ResolvedSettings, key: string): T {
   const { value, source } = settings.get(key) ?? { value: undefined, source: 'default' };
-  if (source !== 'default' || settings.get('names')?.value !== 'upstream') return value;
-  return key === 'notificationsBase' ? '/api/v2' : (atPath(upstreamHeaders, key) ?? value);
+  const isUpstream = source === 'default' && settings.get('names')?.value === 'upstream';
+  const upstream = key === 'notificationsBase' ? '/api/v2' : atPath(upstreamHeaders, key);
+  return ((isUpstream ? upstream : undefined) ?? value) as T;
 }
 
 function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'> {
-  const read = <T>(key: string): T => valueInForce(settings, key) as T;
+  const read = <T>(key: string): T => valueInForce(settings, key);
   const orNull = (key: string): string | null => read<string | undefined>(key) ?? null;
   const store = storeOptionsFrom(read);
   const url = orNull('smtpUrl');
@@ -234,10 +235,10 @@ function directoryOf(place: StorePlace, directory: string | null): string | null
 function engineSettings(settings: ResolvedSettings): SettingsOverrides {
   const overrides: Record<string, unknown> = {};
   for (const { setting } of settings.values()) {
-    const value = valueInForce(settings, setting.key);
+    const value = valueInForce<unknown>(settings, setting.key);
     if (setting.ofEngine !== true || value === setting.default) continue;
     const names = setting.key.split('.');
-    const last = names.pop() as string;
+    const last = names.pop() ?? '';
     let within = overrides;
     for (const name of names) {
       within[name] ??= {};

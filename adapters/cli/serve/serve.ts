@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { relative } from 'node:path';
 import {
   createEngine,
@@ -24,6 +23,7 @@ import {
 import { randomIds, systemClock } from '../../node/index.js';
 import { prometheusObserver } from '../../prometheus/index.js';
 import { smtpMailer } from '../../smtp/index.js';
+import { listening } from '../addresses.js';
 import { outboundFrom } from '../outbound.js';
 import { applySeed } from '../seed/apply-seed.js';
 import { parseSeedFile } from '../seed/seed-file.js';
@@ -84,7 +84,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   });
   let made: Engine | undefined;
   try {
-    const origin = await listen(server, options);
+    const origin = await listening(server, options);
     const secrets = await secretsOf(options, terminal);
     const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher, secrets });
     made = engine;
@@ -227,7 +227,7 @@ async function secretsOf(
   const keys = encryptionKeyFile === null ? [] : await keysOfFile(encryptionKeyFile);
   const others = [mail?.url, outbound.proxy?.url, store.listenUrl, environment['PGPASSWORD']];
   if (store.place.type === 'postgres') others.push(store.place.url);
-  return [...keys, ...others.filter((secret) => typeof secret === 'string' && secret !== '')] as string[];
+  return [...keys, ...others.flatMap((secret) => secret || [])];
 }
 
 async function storeFrom({ store }: ServeOptions, logger: Logger): Promise<Storage> {
@@ -319,16 +319,6 @@ async function firstToken(engine: Engine): Promise<string | undefined> {
   const issued = await engine.host.bootstrapToken();
   if (issued.isErr()) throw new Stopped(`the management token cannot be stored: ${issued.error.message}`);
   return issued.value?.secret;
-}
-
-function listen(server: Server, options: ServeOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Stopped(`cannot listen: ${error.message}`)));
-    server.listen(options.port, options.host, () => {
-      const { port } = server.address() as AddressInfo;
-      resolve(`http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`);
-    });
-  });
 }
 
 /** For a failed start: does not wait for pending requests. */

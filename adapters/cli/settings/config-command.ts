@@ -47,7 +47,7 @@ export function orStop<T>(result: {
         2,
       );
     },
-  ) as T;
+  );
 }
 
 function asText(settings: ResolvedSettings): string {
@@ -67,7 +67,7 @@ function asJson(settings: ResolvedSettings): string {
 
 function* printed(settings: ResolvedSettings): Iterable<readonly [key: string, value: unknown, source: string]> {
   for (const [key, { setting, source }] of settings) {
-    const value = valueInForce(settings, key);
+    const value = valueInForce<unknown>(settings, key);
     const hidden = setting.secret === true && value !== undefined;
     yield [key, hidden ? '[hidden]' : value === undefined ? undefined : setting.kind.toJson(value), source];
   }
@@ -93,7 +93,7 @@ export function settingsSchema(): Readonly<Record<string, unknown>> {
 
 function add(top: Group, { key, kind, summary, default: value, secret }: Setting): void {
   const names = key.split('.');
-  const last = names.pop() as string;
+  const last = names.pop() ?? '';
   let within = top;
   for (const name of names) {
     within.properties[name] ??= group();

@@ -116,7 +116,7 @@ export function durationKind(least = 0): Kind {
     takes: `takes a duration such as 250ms, 30s, 1h30m or 30d${least > 0 ? `, at least ${durationText(least)}` : ''}`,
     fromText,
     fromJson: (json) => (typeof json === 'string' ? fromText(json) : misfit),
-    toJson: (value) => durationText(value as number),
+    toJson: (value) => durationText(Number(value)),
     schema: { type: 'string', pattern: durationPattern },
   };
 }
@@ -142,13 +142,10 @@ export function durationText(milliseconds: number): string {
 
 /** A list, in a string separated by commas. */
 export function listKind(item: Kind): Kind {
-  const all = (
-    entries: readonly unknown[],
-    read: (entry: never) => Result<unknown, Misfit>,
-  ): Result<unknown, Misfit> => {
+  const all = <E>(entries: readonly E[], read: (entry: E) => Result<unknown, Misfit>): Result<unknown, Misfit> => {
     const values: unknown[] = [];
     for (const [position, entry] of entries.entries()) {
-      const value = read(entry as never);
+      const value = read(entry);
       if (value.isErr()) return err({ pointer: `/${position}${value.error.pointer}` });
       values.push(value.value);
     }
@@ -162,7 +159,7 @@ export function listKind(item: Kind): Kind {
         item.fromText,
       ),
     fromJson: (json) => (Array.isArray(json) && json.length <= 1000 ? all(json, item.fromJson) : misfit),
-    toJson: (value) => (value as readonly unknown[]).map(item.toJson),
+    toJson: (value) => [value].flat().map(item.toJson),
     schema: { type: 'array', items: item.schema, maxItems: 1000 },
   };
 }

@@ -1,5 +1,6 @@
 import { nodeName, nodePoolName, recordId } from '../../../src/options/option-kinds.js';
 import type { HostOptions, RunnerOptions } from '../../runner/index.js';
+import { optional } from '../commands/option-values.js';
 import { hostVolumesFrom } from '../host-volumes.js';
 import { durationKind, folderKind, listKind, numberKind, textKind, textOf } from './kind.js';
 import type { Setting } from './setting.js';
@@ -66,23 +67,19 @@ export function nodeOptionsFrom(read: Read): NodeOptions {
   });
   const reserved = { cpu: read<number>('node.reserved.cpu'), memory: read<number>('node.reserved.memory') };
   return {
-    ...given('nodeId', read<string | undefined>('node.id')),
-    ...given('name', read<string | undefined>('node.name')),
+    ...optional('nodeId', read<string | undefined>('node.id')),
+    ...optional('name', read<string | undefined>('node.name')),
     nodePool: read('node.pool'),
     datacenter: read('node.datacenter'),
-    ...given('nodeClass', read<string | undefined>('node.class')),
+    ...optional('nodeClass', read<string | undefined>('node.class')),
     ...(meta.length === 0 ? {} : { meta: Object.fromEntries(meta) }),
-    ...given('cpu', read<number | undefined>('node.cpu')),
-    ...given('memory', read<number | undefined>('node.memory')),
-    ...given('disk', read<number | undefined>('node.disk')),
+    ...optional('cpu', read<number | undefined>('node.cpu')),
+    ...optional('memory', read<number | undefined>('node.memory')),
+    ...optional('disk', read<number | undefined>('node.disk')),
     keepFinished: read('node.keepFinished'),
     keepFailedFor: read('node.keepFailedFor'),
     keepFailedRuns: read('node.keepFailedRuns'),
     volumes: hostVolumesFrom(read('volumes')),
     reserved: { ...reserved, disk: read<number>('node.reserved.disk') },
   };
-}
-
-function given<K extends string, T>(name: K, value: T | undefined): { readonly [N in K]?: T } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [N in K]?: T });
 }

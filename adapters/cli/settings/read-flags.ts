@@ -43,13 +43,14 @@ export function readFlags(given: readonly string[]): Result<ServeFlags, string> 
 
 function flagsFrom(values: Readonly<Record<string, unknown>>): Result<ServeFlags, string> {
   const flags: FlagText[] = [];
-  for (const assignment of (values['set'] ?? []) as readonly string[]) {
+  const textsOf = (name: string): readonly string[] => [values[name] ?? []].flat().map(String);
+  for (const assignment of textsOf('set')) {
     const flag = assigned(assignment);
     if (flag.isErr()) return err(flag.error);
     flags.push(flag.value);
   }
   for (const { key, flag } of ofSettings) {
-    for (const text of (values[flag] ?? []) as readonly string[]) flags.push({ key, flag: `--${flag}`, text });
+    for (const text of textsOf(flag)) flags.push({ key, flag: `--${flag}`, text });
   }
   if (values['no-runner'] === true) flags.push({ key: 'runner', flag: '--no-runner', text: 'false' });
   const config = values['config'];

@@ -158,7 +158,7 @@ function hint(prefix: string, name: string): string {
   const start = prefix === '' ? '' : `${prefix}.`;
   const here = settingTable
     .filter(({ key }) => key.startsWith(start))
-    .map(({ key }) => key.slice(start.length).split('.')[0] as string);
+    .flatMap(({ key }) => key.slice(start.length).split('.', 1));
   const near = didYouMean(name, [...new Set(here)]);
   if (near !== '') return near;
   const elsewhere = settingTable.find(({ key }) => key.endsWith(`.${name}`));

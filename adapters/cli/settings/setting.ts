@@ -1,3 +1,4 @@
+import { isRecord } from '../../../src/shared/values.js';
 import type { Kind } from './kind.js';
 
 /** One setting of `signalbox serve`. */
@@ -25,9 +26,7 @@ export function variableOf(key: string): string {
 
 /** The value at a dotted key; undefined if absent. */
 export function atPath(record: unknown, key: string): unknown {
-  return key.split('.').reduce<unknown>((within, name) => {
-    return typeof within === 'object' && within !== null && Object.hasOwn(within, name)
-      ? (within as Record<string, unknown>)[name]
-      : undefined;
-  }, record);
+  return key
+    .split('.')
+    .reduce((within, name) => (isRecord(within) && Object.hasOwn(within, name) ? within[name] : undefined), record);
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { messageOf } from '../../../src/shared/values.js';
+import { isRecord, messageOf } from '../../../src/shared/values.js';
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { Stopped } from '../stopped.js';
 import type { SettingsFile } from './resolve-settings.js';
@@ -20,7 +20,7 @@ export async function readSettingsFile(
   const named = config ?? (variable === undefined || variable === '' ? null : variable);
   const path = resolve(named ?? usualName);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (named === null && (error as { code?: unknown } | null)?.code === 'ENOENT') return null;
+    if (named === null && isRecord(error) && error['code'] === 'ENOENT') return null;
     const reason = messageOf(error);
     throw new Stopped(`the settings file cannot be read: ${reason}`, 2);
   });

@@ -24,11 +24,10 @@ export function yaml(): typeof import('yaml') {
 const loaded = new Map<string, unknown>();
 
 function load<Package>(name: string): Package {
-  const known = loaded.get(name);
-  if (known !== undefined) return known as Package;
-  const made: unknown = process.getBuiltinModule('node:module').createRequire(import.meta.url)(name);
-  loaded.set(name, made);
-  return made as Package;
+  const found: unknown =
+    loaded.get(name) ?? process.getBuiltinModule('node:module').createRequire(import.meta.url)(name);
+  loaded.set(name, found);
+  return found as Package;
 }
 
 /** `try(expression, …)`, `can(expression)` and `convert(value, type)`: the evaluator runs them on unevaluated arguments. */

@@ -26,8 +26,9 @@ export function pathMatcher(pattern: string): Result<(path: string) => boolean, 
   const patterns: (readonly NamePattern[])[] = [];
   for (const alternative of alternatives) {
     const names = alternative.split('/').map((name) => (name === '**' ? 'folders' : piecesOf(name)));
-    if (names.includes(undefined)) return err('the pattern has a "[" without "]", or ends with a backslash');
-    patterns.push(names as NamePattern[]);
+    if (!names.every((name) => name !== undefined))
+      return err('the pattern has a "[" without "]", or ends with a backslash');
+    patterns.push(names);
   }
   return ok((path) => {
     const names = path.split('/').map((name) => [...name]);
@@ -85,7 +86,7 @@ function piecesOf(name: string): readonly Piece[] | undefined {
   const pieces: Piece[] = [];
   const characters = [...name];
   for (let at = 0; at < characters.length; at += 1) {
-    const character = characters[at] as string;
+    const character = characters[at];
     if (character === '*') {
       if (pieces.at(-1)?.kind !== 'star') pieces.push({ kind: 'star' });
     } else if (character === '?') pieces.push({ kind: 'class', accepts: () => true });
@@ -109,7 +110,7 @@ function classOf(members: readonly string[]): (character: string) => boolean {
   const listed = negated ? members.slice(1) : members;
   return (character) => {
     for (let at = 0; at < listed.length; at += 1) {
-      const [first, dash, last] = [listed[at] as string, listed[at + 1], listed[at + 2]];
+      const [first, dash, last] = [listed[at] ?? '', listed[at + 1], listed[at + 2]];
       const isRange = dash === '-' && last !== undefined;
       if (isRange ? first <= character && character <= last : first === character) return !negated;
       if (isRange) at += 2;

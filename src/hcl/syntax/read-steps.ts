@@ -13,7 +13,7 @@ export function readSteps(parser: Parser, term: Expression): Expression | undefi
   if (steps === undefined) return undefined;
   if (term.kind !== 'reference') return traversal(term, steps);
   const dynamic = steps.findIndex((step) => !isConstant(step));
-  const constant = (dynamic < 0 ? steps : steps.slice(0, dynamic)) as ConstantStep[];
+  const constant = (dynamic < 0 ? steps : steps.slice(0, dynamic)).filter(isConstant);
   const last = constant.at(-1);
   const reference = last === undefined ? term : extended(parser, term, constant, last.end);
   return dynamic < 0 ? reference : traversal(reference, steps.slice(dynamic));

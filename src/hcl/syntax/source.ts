@@ -33,7 +33,8 @@ export function positionFinder(text: string): PositionFinder {
   const byteStarts = plain ? starts : byteOffsets(text, starts);
   const counter = clusterCounter();
   // Lookups usually come in order and concern one line: anchors keep many lookups in one long line linear.
-  let known: KnownAnchors = { index: -1, anchors: [], last: { offset: 0, column: 0, bytes: 0 } };
+  const none = { offset: 0, column: 0, bytes: 0 };
+  let known: KnownAnchors = { index: -1, anchors: [none], last: none };
 
   return {
     characters: counter.characters,
@@ -70,7 +71,7 @@ interface Anchor {
 interface KnownAnchors {
   readonly index: number;
   /** One every `STRIDE` characters, up to the furthest lookup in the line. */
-  readonly anchors: Anchor[];
+  readonly anchors: [Anchor, ...Anchor[]];
   last: Anchor;
 }
 
@@ -86,11 +87,11 @@ function anchorAt(
     const piece = text.slice(from.offset, to);
     return { offset: to, column: from.column + count(piece), bytes: from.bytes + utf8Length(piece) };
   };
-  const first = anchors[0] as Anchor;
+  const [first] = anchors;
   const wanted = Math.floor((offset - first.offset) / STRIDE);
   while (anchors.length <= wanted)
-    anchors.push(walked(anchors.at(-1) as Anchor, first.offset + anchors.length * STRIDE));
-  const anchor = anchors[wanted] as Anchor;
+    anchors.push(walked(anchors.at(-1) ?? first, first.offset + anchors.length * STRIDE));
+  const anchor = anchors[wanted] ?? first;
   return walked(last.offset <= offset && last.offset > anchor.offset ? last : anchor, offset);
 }
 

@@ -16,11 +16,7 @@ export function typesEqual(left: HclType, right: HclType): boolean {
     case 'map':
       return left.kind === right.kind && typesEqual(left.element, right.element);
     case 'tuple':
-      return (
-        right.kind === 'tuple' &&
-        left.elements.length === right.elements.length &&
-        left.elements.every((element, at) => typesEqual(element, right.elements[at] as HclType))
-      );
+      return right.kind === 'tuple' && everyPair(left.elements, right.elements, typesEqual);
     case 'object':
       if (right.kind !== 'object' || left.attributes.size !== right.attributes.size) return false;
       for (const [name, type] of left.attributes) {
@@ -57,11 +53,7 @@ function sameContent(left: HclValue, right: HclValue): boolean {
     case 'list':
     case 'set':
     case 'tuple':
-      return (
-        right.kind === left.kind &&
-        left.items.length === right.items.length &&
-        left.items.every((item, at) => sameContent(item, right.items[at] as HclValue))
-      );
+      return right.kind === left.kind && everyPair(left.items, right.items, sameContent);
     case 'map':
     case 'object':
       if (right.kind !== left.kind || left.entries.size !== right.entries.size) return false;
@@ -71,4 +63,9 @@ function sameContent(left: HclValue, right: HclValue): boolean {
       }
       return true;
   }
+}
+
+/** Whether there are as many of both, and a test holds for the pairs. */
+export function everyPair<T>(left: readonly T[], right: readonly T[], holds: (one: T, other: T) => boolean): boolean {
+  return left.length === right.length && left.every((one, at) => holds(one, right[at] as T));
 }

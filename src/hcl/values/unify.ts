@@ -1,4 +1,4 @@
-import { typesEqual } from './equal.js';
+import { everyPair, typesEqual } from './equal.js';
 import type { HclType } from './value.js';
 import { dynamicType, listOf, mapOf, objectOf, setOf, tupleOf } from './value.js';
 
@@ -128,7 +128,7 @@ function unifyTuples(types: readonly HclType[], found: Found): HclType | undefin
   const elements: HclType[] = [];
   for (let at = 0; at < length; at += 1) {
     const element = unify(
-      rows.map((row) => row[at] as HclType),
+      rows.flatMap((row) => row[at] ?? []),
       found,
     );
     if (element === undefined) return undefined;
@@ -145,7 +145,7 @@ function unifyObjects(types: readonly HclType[], found: Found): HclType | undefi
   const attributes: [string, HclType][] = [];
   for (const name of names) {
     const attribute = unify(
-      rows.map((row) => row.get(name) as HclType),
+      rows.flatMap((row) => row.get(name) ?? []),
       found,
     );
     if (attribute === undefined) return undefined;
@@ -256,7 +256,7 @@ export function openElement(type: CollectionType, from: HclType, found: Found = 
 }
 
 function fitsTuple(from: readonly HclType[], to: readonly HclType[], found: Found): boolean {
-  return from.length === to.length && from.every((element, at) => converts(element, to[at] as HclType, found));
+  return everyPair(from, to, (one, other) => converts(one, other, found));
 }
 
 /** An object may have more attributes than are wanted; a map is assumed to have them all. */

@@ -64,7 +64,7 @@ export async function callFunction<In, Out>(
 async function handlerOf({ name, handler, thread }: FunctionPolicy): Promise<Handler<unknown, unknown>> {
   if (handler !== undefined) return handler;
   if (thread === undefined) throw new TypeError(`callFunction: ${name} has no handler here`);
-  const module = (await import(thread.href)) as { readonly default: Handler<unknown, unknown> };
+  const module: { readonly default: Handler<unknown, unknown> } = await import(thread.href);
   return module.default;
 }
 

@@ -393,9 +393,10 @@ class EngineFunctions implements Functions {
 
   async schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {
     const policy = this.#known('functions.schedule', fn);
-    checkCron('functions.schedule', cron as Cron<unknown>);
+    const given = cron as Cron<unknown>;
+    checkCron('functions.schedule', given);
     if (cron.id === undefined) throw new TypeError('functions.schedule: the schedule needs an id');
-    const fault = inputFault(cron as Cron<unknown>, this.#mostBytes);
+    const fault = inputFault(given, this.#mostBytes);
     if (fault !== undefined) throw new FunctionsError('too_large', fault);
     await parsedOf(policy, cron.input, `the input of the schedule '${cron.id}'`);
     await this.#write(undefined, (tx) => {
@@ -408,7 +409,7 @@ class EngineFunctions implements Functions {
           ),
         );
       const owner = { function: policy.name, version: null };
-      const stored = declared(cronPolicyOf(cron as Cron<unknown>), owner, known, tx.now);
+      const stored = declared(cronPolicyOf(given), owner, known, tx.now);
       if (stored === undefined) return err(neverDue(policy.name, cron.schedule));
       tx.put(schedules, stored);
       return ok(undefined);

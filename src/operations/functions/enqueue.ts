@@ -109,13 +109,13 @@ export async function orderOf(
  * that fails in one of them resolves with its own error.
  */
 export function hostRowsOf(rows: HostRows): { readonly rows: HostRows; isReached: boolean } {
-  const own = {
+  const own: ReturnType<typeof hostRowsOf> = {
     isReached: false,
-    rows: ((sql) => {
+    rows: (sql) => {
       own.isReached = true;
       // Also a promise, which the store refuses.
       return rows(sql);
-    }) as HostRows,
+    },
   };
   return own;
 }

@@ -14,6 +14,7 @@ import { callable, group, mapOf, optional, text, wholeFrom } from '../../options
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import { isRecord } from '../../shared/values.js';
 import type { OpenTransaction } from '../context/shared-write.js';
 
 /** Why a call of `Functions` was refused. */
@@ -285,9 +286,10 @@ const enqueueTable: OptionTable<EnqueueOptions> = {
   meta: optional({
     takes: 'at most 16 entries with names and values of at most 256 characters',
     fits: (value) =>
+      isRecord(value) &&
       mapOf(text).fits(value) &&
-      Object.keys(value as object).length <= 16 &&
-      Object.entries(value as object)
+      Object.keys(value).length <= 16 &&
+      Object.entries(value)
         .flat()
         .every((part) => typeof part === 'string' && part.length <= 256),
   }),
@@ -297,11 +299,10 @@ const enqueueTable: OptionTable<EnqueueOptions> = {
     takes: "a key of 1 to 256 characters, or { key, until?: 'started' | 'ended' | duration }",
     fits: (value) =>
       key.fits(value) ||
-      (typeof value === 'object' &&
-        value !== null &&
+      (isRecord(value) &&
         Object.keys(value).every((name) => name === 'key' || name === 'until') &&
-        key.fits((value as { key?: unknown }).key) &&
-        isUntil((value as { until?: unknown }).until)),
+        key.fits(value['key']) &&
+        isUntil(value['until'])),
   }),
   debounce: optional(
     group<NonNullable<EnqueueOptions['debounce']>>({ key, wait: delayKind, max: optional(delayKind) }),
@@ -353,7 +354,7 @@ export const filterTable: OptionTable<RunFilter> = {
   function: optional(text),
   state: optional({
     takes: `one or several of ${runStates.join(', ')}`,
-    fits: (value) => [value].flat().every((state) => runStates.includes(state as RunState)),
+    fits: (value) => [value].flat().every((state) => runStates.some((each) => each === state)),
   }),
   key: optional(text),
   batch: optional(text),

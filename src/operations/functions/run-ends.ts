@@ -5,6 +5,7 @@ import {
   hasEnded,
   type Outcome,
   openMembers,
+  outcomeIn,
   retried,
   runs,
   type StoredBatch,
@@ -64,7 +65,7 @@ export function afterEnds(tx: Transaction, ended: readonly StoredRun[], policies
     if (run.parent !== undefined) answerParent(tx, run, run.parent);
     const batch =
       run.batch === undefined ? undefined : (counted.get(run.batch) ?? tx.get(batches, [run.batch])?.record);
-    if (batch !== undefined) counted.set(batch.number, { ...batch, ended: changed(batch, run.state as Outcome, 1) });
+    if (batch !== undefined) counted.set(batch.number, { ...batch, ended: changed(batch, outcomeIn(run), 1) });
   }
   let hasNext = false;
   for (const batch of counted.values()) {
@@ -97,14 +98,14 @@ function reopened(tx: Transaction, run: StoredRun): void {
     if (outcome !== undefined && outcome !== 'succeeded') tx.remove(steps, [run.number, record.name]);
   }
   const batch = run.batch === undefined ? undefined : tx.get(batches, [run.batch])?.record;
-  if (batch !== undefined) tx.put(batches, { ...batch, ended: changed(batch, run.state as Outcome, -1) });
+  if (batch !== undefined) tx.put(batches, { ...batch, ended: changed(batch, outcomeIn(run), -1) });
 }
 
 function answerParent(tx: Transaction, run: StoredRun, parent: NonNullable<StoredRun['parent']>): void {
   const step = tx.get(steps, [parent.run, parent.step])?.record;
   if (step?.called?.number !== run.number) return;
   const { result } = viewOf(tx, run);
-  const outcome = run.state as Outcome;
+  const outcome = outcomeIn(run);
   const error = run.error === undefined ? {} : { error: run.error };
   const value = result === undefined ? {} : { value: result };
   tx.put(steps, { run: step.run, name: step.name, ...value, called: { ...step.called, outcome, ...error } });

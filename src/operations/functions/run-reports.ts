@@ -12,7 +12,7 @@ import {
   type RunTrigger,
   reported,
 } from '../../functions/reports.js';
-import { type Outcome, runId, type StoredRun } from '../../functions/run.js';
+import { type Outcome, outcomeIn, runId, type StoredRun } from '../../functions/run.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { outcomeWords, type RunOutcome } from '../../jobs/runs/job-run.js';
 import { functionLabels } from '../../metrics/instruments.js';
@@ -147,7 +147,7 @@ export class RunReports {
   #emitEnd(run: StoredRun): void {
     const { function: name, attempt, startedAt, endedAt, error } = run;
     const took = startedAt === null || endedAt === null ? null : Math.max(0, endedAt - startedAt);
-    const outcome = run.state as Outcome;
+    const outcome = outcomeIn(run);
     const failure = outcome === 'succeeded' ? null : (error?.name ?? null);
     this.#tx.emit('function.ended', { function: name, runId: runId(run), outcome, attempt, took, error: failure });
   }
@@ -188,7 +188,7 @@ export class RunReports {
       status: isCancelled ? 'canceled' : 'errored',
       title: isCancelled ? 'Run Canceled' : 'Run Errored',
       message: withoutSecretsOf(this.#tx.sealing, this.#tx, row.workspace ?? undefined, messageOf(run, others)),
-      outcome: outcomeOf[run.state as Outcome],
+      outcome: outcomeOf[outcomeIn(run)],
     });
   }
 

@@ -44,7 +44,7 @@ export const restartJob: Command = command({
 });
 
 function assertFit(wanted: Options): void {
-  const kinds = ['task', 'all-tasks', 'reschedule'].filter((name) => Boolean(wanted[name as keyof Options]));
+  const kinds = (['task', 'all-tasks', 'reschedule'] as const).filter((name) => Boolean(wanted[name]));
   if (kinds.length > 1) throw new Stopped(`give one of ${kinds.map((name) => `--${name}`).join(' and ')}`, 2);
   if (wanted['no-shutdown-delay'] && !wanted.reschedule) throw new Stopped('--no-shutdown-delay needs --reschedule', 2);
 }

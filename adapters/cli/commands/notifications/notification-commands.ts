@@ -65,23 +65,21 @@ function stateOf({ paused, breaker, hinderedBy, failingSince }: HealthView): str
   return hinderedBy ?? (failingSince === null ? '' : 'failing');
 }
 
+const destination = { type: 'text', value: 'TYPE', summary: 'kind of the destination (generic)' } as const;
+const tokenFile = {
+  type: 'text',
+  value: 'FILE',
+  summary: 'file with the secret that signs notifications; - for standard input',
+} as const;
+
 const create = command({
   words: 'notification create',
   parameters: 'WORKSPACE NAME URL',
   summary: 'create a webhook configuration, verify it and enable it',
   options: {
-    type: {
-      type: 'text',
-      value: 'TYPE',
-      summary: 'kind of the destination (generic)',
-      choices: ['generic', 'slack', 'microsoft-teams'],
-    },
+    type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams'] },
     trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
-    'token-file': {
-      type: 'text',
-      value: 'FILE',
-      summary: 'file with the secret that signs notifications; - for standard input',
-    },
+    'token-file': tokenFile,
     disabled: { type: 'flag', summary: 'do not verify and enable it' },
   },
   run: async (invocation) => {
@@ -91,11 +89,9 @@ const create = command({
     const token = file === undefined ? undefined : (await terminal.read(file)).trim();
     const created = await orThrow(
       box.notifications.create(workspace, {
-        destinationType: (options.type ?? 'generic') as DestinationSpelling,
-        enabled: !options.disabled,
+        ...contentOf(options),
         name,
         url,
-        triggers: options.trigger as readonly TriggerSpelling[],
         ...optional('token', token),
       }),
     );
@@ -103,40 +99,38 @@ const create = command({
   },
 });
 
+/** The call checks the names. */
+function contentOf(options: { type: string | undefined; trigger: readonly string[]; disabled: boolean }) {
+  return {
+    destinationType: (options.type ?? 'generic') as DestinationSpelling,
+    enabled: !options.disabled,
+    triggers: options.trigger as readonly TriggerSpelling[],
+  };
+}
+
 const put = command({
   words: 'notification put',
   parameters: 'WORKSPACE NAME [URL]',
   summary: 'create or change the configuration with this name',
   options: {
-    type: {
-      type: 'text',
-      value: 'TYPE',
-      summary: 'kind of the destination (generic)',
-      choices: ['generic', 'slack', 'microsoft-teams', 'email'],
-    },
+    type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams', 'email'] },
     trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
     user: { type: 'list', value: 'USER', summary: 'recipient of the e-mail, may be repeated' },
-    'token-file': {
-      type: 'text',
-      value: 'FILE',
-      summary: 'file with the secret that signs notifications; - for standard input',
-    },
+    'token-file': tokenFile,
     'delivery-file': { type: 'text', value: 'FILE', summary: 'JSON with delivery options: filter, headers, rate, ...' },
     disabled: { type: 'flag', summary: 'do not verify and enable it' },
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box } = invocation;
     const [workspace = '', name = '', url] = parameters;
-    const { 'token-file': tokenFile, 'delivery-file': deliveryFile, user } = options;
+    const { 'token-file': secretFile, 'delivery-file': deliveryFile, user } = options;
     checkDestination(options.type, url, user);
-    const token = tokenFile === undefined ? undefined : (await terminal.read(tokenFile)).trim();
+    const token = secretFile === undefined ? undefined : (await terminal.read(secretFile)).trim();
     const delivery = deliveryFile === undefined ? undefined : await jsonOf(invocation, deliveryFile);
     const stated = await orThrow(
       box.notifications.declare(workspace, {
-        destinationType: (options.type ?? 'generic') as DestinationSpelling,
-        enabled: !options.disabled,
+        ...contentOf(options),
         name,
-        triggers: options.trigger as readonly TriggerSpelling[],
         ...optional('url', url),
         ...optional('token', token),
         ...optional('delivery', delivery),

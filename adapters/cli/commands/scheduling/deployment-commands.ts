@@ -95,7 +95,7 @@ const unblock = command({
 
 async function allOf({ box, inNamespace }: Invocation): Promise<readonly Deployment[]> {
   const { value } = await orThrow(box.deployments.list(inNamespace));
-  return 'items' in value ? (value.items as readonly Deployment[]) : value;
+  return 'items' in value ? value.items : value;
 }
 
 async function deploymentOf(invocation: Invocation, prefix: string): Promise<Deployment> {

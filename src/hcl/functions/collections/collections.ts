@@ -45,9 +45,8 @@ function element(args: readonly HclValue[]): CallResult {
     return fail(`element takes a list or a tuple, not ${described(list)}`);
   const position = integerAt(args, 1, 'the index');
   if (position.isErr()) return err(position.error);
-  const size = list.items.length;
-  if (size === 0) return fail('element cannot pick from an empty list');
-  return ok(list.items[((position.value % size) + size) % size] as HclValue);
+  const item = list.items.at(position.value % list.items.length);
+  return item === undefined ? fail('element cannot pick from an empty list') : ok(item);
 }
 
 function index(args: readonly HclValue[]): CallResult {

@@ -47,8 +47,8 @@ function concat(args: readonly HclValue[], { budget }: FunctionContext): CallRes
     if (!budget.chargeElements(value.items.length + items.length)) return overBudget('concat');
     for (const item of value.items) items.push(item);
   }
-  const elements = args.map((value) => (value.kind === 'list' ? value.element : undefined));
-  const common = elements.includes(undefined) ? undefined : unifyTypes(elements as readonly HclType[]);
+  const elements = args.flatMap((value) => (value.kind === 'list' ? value.element : []));
+  const common = elements.length < args.length ? undefined : unifyTypes(elements);
   if (common === undefined) return ok(tupleValue(items));
   return convertItems(items, common).map((converted) => listValue(common, converted));
 }

@@ -99,9 +99,10 @@ function zipmap(args: readonly HclValue[]): CallResult {
     return fail(`there are ${names.length} keys but ${list.items.length} values`);
   }
   const entries: [string, HclValue][] = [];
-  for (const [at, name] of names.entries()) {
-    if (name.kind !== 'string') return fail(`key ${at} is null`);
-    entries.push([name.value, list.items[at] as HclValue]);
+  for (const [at, item] of list.items.entries()) {
+    const name = names[at];
+    if (name?.kind !== 'string') return fail(`key ${at} is null`);
+    entries.push([name.value, item]);
   }
   return ok(list.kind === 'list' ? mapValue(list.element, entries) : objectValue(entries));
 }

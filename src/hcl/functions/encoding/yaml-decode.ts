@@ -1,5 +1,5 @@
 import { ok } from 'neverthrow';
-import type { CST, Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
+import type { CST, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { isBase64 } from '../../../shared/values.js';
 import type { Budget } from '../../evaluate/budget.js';
 import { convert } from '../../values/convert.js';
@@ -67,9 +67,8 @@ interface ReadDocument {
 /** The tree of the only document; null contents stand for an empty one (`---`). */
 function readDocument(text: string, budget: Budget): ReadDocument {
   const tokens = readTokens(text, budget);
-  if (!Array.isArray(tokens)) return { contents: null, problem: tokens as Problem };
-  const documents = quickly(() => [...new (yaml().Composer)(OPTIONS).compose(tokens)]);
-  const [document, second] = documents as Document.Parsed[];
+  if ('what' in tokens) return { contents: null, problem: tokens };
+  const [document, second] = quickly(() => [...new (yaml().Composer)(OPTIONS).compose(tokens)]);
   const error = document?.errors[0];
   if (error !== undefined)
     return { contents: null, problem: { what: lowerFirst(error.message), offset: error.pos[0] } };
@@ -129,13 +128,13 @@ function nodeValue(reader: Reader, node: Node | null): HclValue | undefined {
   if (node === null) return dynamicNull;
   const { isAlias, isMap, isScalar } = yaml();
   if (isAlias(node)) return aliasedValue(reader, node.source, node);
-  const { anchor } = node as Scalar;
+  const { anchor } = node;
   if (anchor !== undefined) reader.anchors.set(anchor, undefined);
   const value = isScalar(node)
     ? scalarValue(reader, node)
-    : isMap(node)
+    : isMap<Node | null, Node | null>(node)
       ? mappingValue(reader, node)
-      : sequenceValue(reader, node as unknown as { readonly items: readonly Node[] } & Node);
+      : sequenceValue(reader, node as YAMLSeq<Node>);
   if (anchor !== undefined) reader.anchors.set(anchor, value);
   return value;
 }
@@ -164,25 +163,25 @@ function scalarText({ text }: Reader, { value, type, range }: Scalar): string {
   return added ? content.slice(0, -1) : content;
 }
 
-function sequenceValue(reader: Reader, node: Node & { readonly items: readonly Node[] }): HclValue | undefined {
+function sequenceValue(reader: Reader, node: YAMLSeq<Node>): HclValue | undefined {
   if (!hasTag(reader, node, '!!seq')) return undefined;
   const items: HclValue[] = [];
   for (const item of node.items) {
-    const value = yaml().isPair(item) ? pairsValue(reader, [item as unknown as Pair]) : nodeValue(reader, item);
+    const value = yaml().isPair<Node | null, Node | null>(item) ? pairsValue(reader, [item]) : nodeValue(reader, item);
     if (value === undefined) return undefined;
     items.push(value);
   }
   return kept(reader, tupleValue(items));
 }
 
-function mappingValue(reader: Reader, node: YAMLMap): HclValue | undefined {
+function mappingValue(reader: Reader, node: YAMLMap<Node | null, Node | null>): HclValue | undefined {
   return hasTag(reader, node, '!!map') ? pairsValue(reader, node.items) : undefined;
 }
 
 /** A key that occurs several times, directly or in merged mappings, keeps its last value; within one merge the first mapping's. */
-function pairsValue(reader: Reader, pairs: readonly Pair[]): HclValue | undefined {
+function pairsValue(reader: Reader, pairs: readonly Pair<Node | null, Node | null>[]): HclValue | undefined {
   const entries = new Map<string, HclValue>();
-  for (const { key, value } of pairs as readonly Pair<Node | null, Node | null>[]) {
+  for (const { key, value } of pairs) {
     const name = isMergeKey(key) ? undefined : keyText(reader, key);
     const item = reader.problem === undefined ? nodeValue(reader, value) : undefined;
     if (item === undefined) return undefined;

@@ -117,8 +117,7 @@ function writeQuoted(writer: Writer, text: string, indent: number | undefined): 
   put(writer, '"');
   const characters = Array.from(text);
   let afterSpace = false;
-  for (let at = 0; at < characters.length; at += 1) {
-    const character = characters[at] as string;
+  for (const [at, character] of characters.entries()) {
     const mayFold = indent !== undefined && !afterSpace && at > 0 && at < characters.length - 1;
     if (character === ' ' && mayFold && writer.column > FOLD_AFTER) {
       newLine(writer, indent);

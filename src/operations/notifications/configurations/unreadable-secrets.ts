@@ -1,6 +1,7 @@
 import type { NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
 import type { InvalidAttributes, VerificationFailed } from '../../../notifications/errors.js';
+import { isRecord } from '../../../shared/values.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { decryptOptions, decryptSecret } from '../../records/stored-secrets.js';
 
@@ -35,9 +36,8 @@ export function fatesOf(
 /** How many of the secret options a change gives. */
 function statedOptions({ delivery }: UncheckedConfigurationInput): number {
   if (delivery === null) return secretOptions.length;
-  if (typeof delivery !== 'object') return 0;
-  const given = delivery as Readonly<Record<string, unknown>>;
-  return secretOptions.filter((name) => given[name] !== undefined).length;
+  const given: unknown = delivery;
+  return isRecord(given) ? secretOptions.filter((name) => given[name] !== undefined).length : 0;
 }
 
 /** The fault of a change of some secret options that would lose others; null when it loses nothing. */
