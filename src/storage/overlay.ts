@@ -302,7 +302,8 @@ export function sortedValues<V>(): SortedValues<V> {
 function setValue<V>(chunks: Chunk<V>[], key: string, value: V): void {
   // Appending is the common case (growing indexes, times) and must pay neither for a search nor for a splice.
   const last = chunks.at(-1);
-  if (last !== undefined && key > (last.keys.at(-1) as string)) {
+  const lastKey = last?.keys.at(-1);
+  if (last !== undefined && lastKey !== undefined && key > lastKey) {
     last.keys.push(key);
     last.values.push(value);
     if (last.keys.length > CHUNK_LIMIT) split(chunks, chunks.length - 1, last);

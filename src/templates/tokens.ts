@@ -150,8 +150,9 @@ function wordAt(source: string, at: number): Token | undefined {
   pattern.lastIndex = at;
   const found = pattern.exec(source);
   if (found === null) return undefined;
-  const [kind] = kinds[found.indexOf(found[0], 1) - 1] as (typeof kinds)[number];
-  return { kind, text: found[0], offset: at };
+  const [text] = found;
+  const kind = kinds[found.indexOf(text, 1) - 1]?.[0];
+  return kind && { kind, text, offset: at };
 }
 
 function unreadable(source: string, at: number): FaultAt {
