@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { sourceFiles } from '../support/source-imports.js';
 
 /* What the compiler is told instead of shown. The bounds are the numbers reached: lower them when there are fewer, and do not raise them. */
-const mostCastsPerThousandLines = 3.61;
+const mostCastsPerThousandLines = 3.6;
 const mostNonNullAssertions = 25;
 
 it('has a bounded number of type casts and no new non-null assertions', () => {
