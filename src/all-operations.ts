@@ -94,7 +94,7 @@ import { registerJob } from './operations/jobs/registration/register-job.js';
 import { validateSubmittedJob } from './operations/jobs/registration/validate-submitted-job.js';
 import { scaleJob } from './operations/jobs/scale-job.js';
 import { stopJob } from './operations/jobs/stop-job.js';
-import { collectGarbage, collectionLoop } from './operations/maintenance/collection-loop.js';
+import { collectGarbage, collectionLoop } from './operations/maintenance/collect.js';
 import { reconcileSummaries } from './operations/maintenance/reconcile-summaries.js';
 import { listNamespaces, putNamespace, readNamespace, removeNamespace } from './operations/namespaces/namespaces.js';
 import { commandRelayLoop } from './operations/node-commands/command-relay-loop.js';

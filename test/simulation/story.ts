@@ -10,7 +10,7 @@ import { dispatchJob } from '../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../src/operations/jobs/registration/register-job.js';
 import { scaleJob } from '../../src/operations/jobs/scale-job.js';
 import { stopJob } from '../../src/operations/jobs/stop-job.js';
-import { collectGarbage } from '../../src/operations/maintenance/collection-loop.js';
+import { collectGarbage } from '../../src/operations/maintenance/collect.js';
 import { drainNode, setNodeEligibility } from '../../src/operations/nodes/drain-and-eligibility.js';
 import { createNotificationConfiguration } from '../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { putWorkspace } from '../../src/operations/notifications/workspaces/workspaces-and-users.js';

@@ -1,5 +1,5 @@
-import { errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
-import type { CallerNames, Principal } from '../../access/principal.js';
+import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
+import { type CallerNames, hostPrincipal, type Principal } from '../../access/principal.js';
 import { decideStop } from '../../jobs/changes/decide-registration.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -9,16 +9,16 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopFunction, stopRun } from '../functions/jobs-of-functions.js';
 import { readFunctionJob, readRunOfJob } from '../records/function-jobs.js';
-import { isLargeJob, readJobRow, removeJob } from '../records/jobs/job-rows.js';
+import { allocationsAtOnce, isLargeJob, readJobRow, removeJob } from '../records/jobs/job-rows.js';
 import { writeRegistration } from '../records/jobs/write-registration.js';
-import { newEvaluation, putHeldEvaluation } from '../records/scheduling/new-evaluation.js';
+import { newEvaluation, putHeldEvaluation, releaseEvaluation } from '../records/scheduling/new-evaluation.js';
 import type { Transaction } from '../write-transaction.js';
-import { changeAllocationsInParts } from './allocations-in-parts.js';
 import { faultOfPriority } from './registration/register-job.js';
 
 /** The job to stop, and how. */
@@ -237,4 +237,43 @@ function skipDelaysInParts(
       return true;
     },
   });
+}
+
+interface InParts extends Required<JobReference> {
+  /** The evaluation that waits for the last part. */
+  readonly evaluationId: string;
+  /** Changes some of the allocations; false when no further part is needed. */
+  readonly change: (tx: Transaction, part: readonly Allocation[]) => boolean;
+}
+
+/**
+ * Changes all allocations of a job in small writes, between which the event loop runs, and releases the evaluation that waits for them. If the
+ * process is killed in between, the rest is unchanged, and the evaluation becomes due on its own.
+ */
+function changeAllocationsInParts(context: EngineContext, work: InParts): ResultAsync<void, StorageError> {
+  return new ResultAsync(changedInParts(context, work));
+}
+
+async function changedInParts(context: EngineContext, work: InParts): Promise<Result<void, StorageError>> {
+  for (let from: Key | undefined = [work.namespace, work.jobId]; from !== undefined; ) {
+    const start: Key = from;
+    await context.turns.next();
+    const written = await commit<Key | undefined, never>(context, hostPrincipal, (tx) => {
+      const next = changePart(tx, work, start);
+      if (next === undefined) releaseEvaluation(tx, work.evaluationId);
+      return ok(next);
+    });
+    if (written.isErr()) return err(written.error);
+    from = written.value.value;
+  }
+  return ok(undefined);
+}
+
+/** Returns the start of the next part in the index; undefined when there is none. */
+function changePart(tx: Transaction, { namespace, jobId, change }: InParts, from: Key): Key | undefined {
+  const prefix = [namespace, jobId];
+  const part = tx.list(allocations, { index: 'by_job', prefix, from, limit: allocationsAtOnce });
+  const records = part.map(({ record }) => record);
+  const last = records.length < allocationsAtOnce ? undefined : records.at(-1);
+  return change(tx, records) && last !== undefined ? [...prefix, last.ID, null] : undefined;
 }

@@ -1,5 +1,5 @@
-import { err, ok, type Result, type ResultAsync } from 'neverthrow';
-import { hostPrincipal } from '../../access/principal.js';
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import { hostPrincipal, type Principal } from '../../access/principal.js';
 import { isFunctionJob } from '../../functions/job-projection.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
@@ -20,13 +20,52 @@ import type { Settings } from '../../settings.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../context/engine-context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { isLargeJob, readJobRow, removeJob } from '../records/jobs/job-rows.js';
 import { pagesOf } from '../records/pages.js';
 import { removeNode } from '../records/scheduling/node-rows.js';
+import { changeOrDueTime } from '../waiting/until-change.js';
 import type { Transaction } from '../write-transaction.js';
 import { hasTag, isLargeEvaluation, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
+
+const collected = [jobs, evaluations, allocations, deployments, nodes];
+
+/**
+ * Collects by the thresholds: at most once per interval (five minutes by default), and only when a record has changed or an ended one
+ * has reached its threshold. Several processes may run it at the same time.
+ */
+export const collectionLoop: BackgroundLoop = {
+  name: 'collection',
+  run: async (context, signal) => {
+    const { interval, ...thresholds } = context.settings.collection;
+    while (!signal.aborted) {
+      await context.clock.sleep(interval, signal);
+      if (signal.aborted) return;
+      const swept = await collect(context, thresholds, signal);
+      if (swept.isErr()) {
+        context.logger.error({ error: swept.error.message }, 'Removing ended records failed');
+        continue;
+      }
+      const { index, next: dueAt } = swept.value;
+      await changeOrDueTime(context, { tables: collected, index, dueAt }, signal);
+    }
+  },
+};
+
+/** Everything that has ended is old enough. */
+const atOnce = { evaluation: 1, batchEvaluation: 1, failedRun: 1, job: 1, deployment: 1, node: 1 };
+
+/** Removes everything that has ended, however recently: jobs, evaluations with their allocations, deployments, nodes. */
+export function collectGarbage(
+  context: EngineContext,
+  caller: Principal,
+): ResultAsync<void, PermissionDenied | StorageError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return new ResultAsync(collect(context, atOnce)).map(() => undefined);
+}
 
 /** How long records are kept after their last change, in milliseconds. */
 type CollectionThresholds = Omit<Settings['collection'], 'interval'>;
@@ -71,7 +110,7 @@ const removedAtOnce = 8;
  * nodes. Reads the tables page by page, between which the event loop runs. Each removal is decided again in its write, so a record that is in
  * use again is kept.
  */
-export async function collect(
+async function collect(
   context: EngineContext,
   thresholds: CollectionThresholds,
   signal: AbortSignal = new AbortController().signal,

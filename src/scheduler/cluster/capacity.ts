@@ -43,7 +43,8 @@ export function capacityOf(resources: AllocatedResources): Capacity {
   const before = { cpu: 0, memory: 0 };
   const after = { cpu: 0, memory: 0 };
   for (const name in resources.Tasks) {
-    const task = resources.Tasks[name]!;
+    const task = resources.Tasks[name];
+    if (task === undefined) continue;
     const lifecycle = resources.TaskLifecycles[name] ?? null;
     if (lifecycle === null || lifecycle.Hook === 'poststart') grow(main, task);
     else if (lifecycle.Hook === 'poststop') grow(after, task);

@@ -53,6 +53,13 @@ export class Cluster {
   }
 
   /** @internal */
+  stateAt(slot: number): ClusterNode {
+    const state = this.nodeStates[slot];
+    if (state === undefined) throw new RangeError(`the cluster has no node at ${slot}`);
+    return state;
+  }
+
+  /** @internal */
   nodeOf(nodeId: string): Node | undefined {
     const slot = this.#slots.get(nodeId);
     return slot === undefined ? undefined : this.nodeStates[slot]?.node;

@@ -90,14 +90,14 @@ export class JobNodes {
 
 function slotsOf({ nodeStates }: Cluster, accepts: (node: Node) => boolean): readonly number[] {
   const slots: number[] = [];
-  for (let slot = 0; slot < nodeStates.length; slot += 1) if (accepts(nodeStates[slot]!.node)) slots.push(slot);
+  for (const [slot, { node }] of nodeStates.entries()) if (accepts(node)) slots.push(slot);
   return slots;
 }
 
-function censusOf({ nodeStates }: Cluster, slots: readonly number[], pool: string): NodeCensus {
+function censusOf(cluster: Cluster, slots: readonly number[], pool: string): NodeCensus {
   const counts = new Map<string, number>();
   for (const slot of slots) {
-    const { Datacenter } = nodeStates[slot]!.node;
+    const { Datacenter } = cluster.stateAt(slot).node;
     counts.set(Datacenter, (counts.get(Datacenter) ?? 0) + 1);
   }
   return { pool, nodes: slots.length, byDatacenter: Object.fromEntries(counts) };

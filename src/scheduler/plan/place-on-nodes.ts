@@ -25,7 +25,12 @@ export interface NodePlacement {
 
 /** The resources that a node would assign to a group. */
 type NodeVerdict =
-  | { readonly type: 'suits'; readonly preemption: Preemption | undefined; readonly metric: AllocationMetric }
+  | {
+      readonly type: 'suits';
+      readonly slot: number;
+      readonly preemption: Preemption | undefined;
+      readonly metric: AllocationMetric;
+    }
   | { readonly type: 'filtered' | 'exhausted'; readonly metric: AllocationMetric };
 
 /** Places the allocations of a system or sysbatch job on their nodes. */
@@ -82,7 +87,7 @@ export class SystemPlacer {
     if (assessment.type === 'filtered') return { type: 'filtered', metric: this.#metric(state, assessment) };
     if (assessment.type === 'fits') {
       const score = nodeScore(nodeId, assessment.scores, { spread: 0, penalised: false });
-      return { type: 'suits', preemption: undefined, metric: this.#metric(state, assessment, score) };
+      return { type: 'suits', slot, preemption: undefined, metric: this.#metric(state, assessment, score) };
     }
     const preemption = this.#mayPreempt()
       ? findVictims({ wanted: assessor.wanted, preemptedLike: () => 0 }, state)
@@ -95,7 +100,7 @@ export class SystemPlacer {
       preemption: preemptionScore(preemption.victims.map((victim) => victim.priority)),
     };
     const score = nodeScore(nodeId, assessor.scores(slot, capacity, deviceScore), extra);
-    return { type: 'suits', preemption, metric: this.#metric(state, undefined, score) };
+    return { type: 'suits', slot, preemption, metric: this.#metric(state, undefined, score) };
   }
 
   #metric(
@@ -112,12 +117,11 @@ export class SystemPlacer {
 
   #create(
     placement: NodePlacement,
-    { preemption, metric }: Extract<NodeVerdict, { readonly type: 'suits' }>,
+    { slot, preemption, metric }: Extract<NodeVerdict, { readonly type: 'suits' }>,
     deploymentId: string | undefined,
   ): void {
     const { draft, proposal, job, jobNodes, newId, snapshot } = this.#context;
-    const { group, nodeId, name, previous, canary } = placement;
-    const slot = proposal.nodes.cluster.slotOf(nodeId)!;
+    const { group, name, previous, canary } = placement;
     const id = newId();
     const victims = preemption?.victims ?? [];
     for (const victim of victims) {

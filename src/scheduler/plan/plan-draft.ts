@@ -208,13 +208,10 @@ function withoutFormer(allocation: Allocation, deploymentId: string | undefined)
 /** The resources that the new version requests; what was picked for the allocation on its node is kept. */
 function underVersion(before: AllocatedResources, asked: AllocatedResources): AllocatedResources {
   const { Networks, Ports } = before.Shared;
-  const names = Object.keys(asked.Tasks);
-  const picked = Networks !== null || Ports !== null || names.some((name) => hasPicked(taskOf(before, name)));
+  const all = Object.entries(asked.Tasks);
+  const picked = Networks !== null || Ports !== null || all.some(([name]) => hasPicked(taskOf(before, name)));
   if (!picked) return asked;
-  const tasks = names.map((name): [string, AllocatedTaskResources] => [
-    name,
-    keepingPicked(asked.Tasks[name]!, taskOf(before, name)),
-  ]);
+  const tasks = all.map(([name, task]) => [name, keepingPicked(task, taskOf(before, name))] as const);
   return {
     Tasks: Object.fromEntries(tasks),
     TaskLifecycles: asked.TaskLifecycles,

@@ -124,7 +124,7 @@ function* placeEverywhere(
 }
 
 function systemNodes({ cluster }: SchedulingSnapshot, { slots }: JobNodes) {
-  const targets = slots.map((slot) => cluster.nodeStates[slot]!.node.ID);
+  const targets = slots.map((slot) => cluster.stateAt(slot).node.ID);
   const targeted = new Set(targets);
   const isReady = (nodeId: string): boolean => {
     const node = cluster.nodeOf(nodeId);

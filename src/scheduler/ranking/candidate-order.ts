@@ -59,11 +59,12 @@ export class CandidateOrder {
   #top(amount: number, penalised: readonly number[]): readonly Rival[] {
     const rivals: Rival[] = penalised.map((candidate) => this.#penalisedRival(candidate));
     for (const heaps of this.#heaps.values()) {
-      for (const heap of heaps) this.#join(rivals, heap, 0, this.#spread.scoreAt(this.#slots[heap.example]!));
+      for (const heap of heaps) this.#join(rivals, heap, 0, this.#spread.scoreAt(this.#slotOf(heap.example)));
     }
     const best: Rival[] = [];
-    while (best.length < amount && rivals.length > 0) {
-      const winner = rivals.splice(bestOf(rivals), 1)[0]!;
+    while (best.length < amount) {
+      const winner = takeBest(rivals);
+      if (winner === undefined) break;
       best.push(winner);
       if (winner.heap === undefined) continue;
       this.#join(rivals, winner.heap, 2 * winner.position + 1, winner.spread);
@@ -75,19 +76,23 @@ export class CandidateOrder {
   #join(rivals: Rival[], heap: ScoreHeap, position: number, spread: number): void {
     const candidate = heap.at(position);
     if (candidate === undefined) return;
-    const final = finalScore(this.#sums[candidate]!, heap.parts, { spread, penalised: false });
+    const final = finalScore(this.#sums[candidate] ?? 0, heap.parts, { spread, penalised: false });
     rivals.push({ candidate, final, spread, penalised: false, heap, position });
   }
 
   #penalisedRival(candidate: number): Rival {
-    const spread = this.#spread.scoreAt(this.#slots[candidate]!);
+    const spread = this.#spread.scoreAt(this.#slotOf(candidate));
     const parts = this.#heapOf[candidate]?.parts ?? 1;
-    const final = finalScore(this.#sums[candidate]!, parts, { spread, penalised: true });
+    const final = finalScore(this.#sums[candidate] ?? 0, parts, { spread, penalised: true });
     return { candidate, final, spread, penalised: true, heap: undefined, position: 0 };
   }
 
+  #slotOf(candidate: number): number {
+    return this.#slots[candidate] ?? -1;
+  }
+
   #heapFor(candidate: number, parts: number): ScoreHeap {
-    const values = this.#spread.valuesAt(this.#slots[candidate]!);
+    const values = this.#spread.valuesAt(this.#slotOf(candidate));
     let byParts = this.#heaps.get(values);
     if (byParts === undefined) {
       byParts = [];
@@ -103,14 +108,15 @@ export class CandidateOrder {
 }
 
 /** Ties go to the node that was registered first. */
-function bestOf(rivals: readonly Rival[]): number {
-  let best = 0;
-  for (let at = 1; at < rivals.length; at += 1) {
-    const rival = rivals[at]!;
-    const leader = rivals[best]!;
-    if (rival.final > leader.final || (rival.final === leader.final && rival.candidate < leader.candidate)) best = at;
-  }
+function takeBest(rivals: Rival[]): Rival | undefined {
+  let best: Rival | undefined;
+  for (const rival of rivals) if (best === undefined || isAhead(rival, best)) best = rival;
+  if (best !== undefined) rivals.splice(rivals.indexOf(best), 1);
   return best;
+}
+
+function isAhead(rival: Rival, leader: Rival): boolean {
+  return rival.final > leader.final || (rival.final === leader.final && rival.candidate < leader.candidate);
 }
 
 /**
@@ -157,8 +163,8 @@ class ScoreHeap {
     let position = from;
     while (position > 0) {
       const above = (position - 1) >> 1;
-      const other = this.#candidates[above]!;
-      if (!this.#isBefore(candidate, other)) break;
+      const other = this.#candidates[above];
+      if (other === undefined || !this.#isBefore(candidate, other)) break;
       this.#put(position, other);
       position = above;
     }
@@ -169,26 +175,24 @@ class ScoreHeap {
     let position = from;
     for (;;) {
       const below = this.#betterBelow(position);
-      if (below < 0) break;
-      const other = this.#candidates[below]!;
-      if (!this.#isBefore(other, candidate)) break;
+      const other = this.#candidates[below];
+      if (other === undefined || !this.#isBefore(other, candidate)) break;
       this.#put(position, other);
       position = below;
     }
     this.#put(position, candidate);
   }
 
+  /** The position of the better child; beyond the end when there is none. */
   #betterBelow(position: number): number {
-    const left = 2 * position + 1;
-    if (left >= this.#candidates.length) return -1;
-    const right = left + 1;
-    if (right >= this.#candidates.length) return left;
-    return this.#isBefore(this.#candidates[right]!, this.#candidates[left]!) ? right : left;
+    const at = 2 * position + 1;
+    const [left, right] = [this.#candidates[at], this.#candidates[at + 1]];
+    return left !== undefined && right !== undefined && this.#isBefore(right, left) ? at + 1 : at;
   }
 
   /** Higher sums first; ties go to the node that was registered first. */
   #isBefore(left: number, right: number): boolean {
-    const difference = this.#sums[left]! - this.#sums[right]!;
+    const difference = (this.#sums[left] ?? 0) - (this.#sums[right] ?? 0);
     return difference > 0 || (difference === 0 && left < right);
   }
 

@@ -69,10 +69,10 @@ export class GroupRanking {
   /** The best node; undefined when none has room. `penalised` are nodes where an allocation that is being replaced has failed. */
   best(penalised: ReadonlySet<number>): RankedNode | undefined {
     const rivals = this.#order.best(shownNodes, this.#withRoom(penalised));
-    const first = rivals[0];
-    if (first === undefined) return undefined;
+    const slot = this.#slots[rivals[0]?.candidate ?? -1];
+    if (slot === undefined) return undefined;
     return {
-      slot: this.#slots[first.candidate]!,
+      slot,
       scores: rivals.map(({ candidate, spread, penalised: failed }) =>
         this.#scoreOf(candidate, { spread, penalised: failed }),
       ),
@@ -179,8 +179,8 @@ export class GroupRanking {
     const touched = new Set([this.#candidateOf.get(slot)]);
     for (const candidate of this.#sharing(slot)) touched.add(candidate);
     for (const candidate of touched) {
-      if (candidate === undefined || this.#states[candidate] === undefined) continue;
-      const at = this.#slots[candidate]!;
+      const at = this.#slots[candidate ?? -1];
+      if (candidate === undefined || at === undefined || this.#states[candidate] === undefined) continue;
       this.#leave(candidate, at);
       this.#enter(candidate, at);
     }
@@ -202,7 +202,7 @@ export class GroupRanking {
     if (known !== undefined) return known;
     const state = this.#states[candidate];
     const scores = state?.type === 'fits' ? state.scores : noScores;
-    const score = nodeScore(this.#nodeId(this.#slots[candidate]!), scores, extra);
+    const score = nodeScore(this.#nodeId(this.#slots[candidate] ?? -1), scores, extra);
     if (plain) this.#plainScores[candidate] = score;
     return score;
   }

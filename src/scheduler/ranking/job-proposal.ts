@@ -222,7 +222,7 @@ class ProposedCluster {
   }
 
   at(slot: number): NodeState {
-    return this.#changed.get(slot) ?? this.cluster.nodeStates[slot]!;
+    return this.#changed.get(slot) ?? this.cluster.stateAt(slot);
   }
 
   add(slot: number, use: AllocationUse): void {
@@ -236,7 +236,7 @@ class ProposedCluster {
   #draft(slot: number): ProposedNode {
     let draft = this.#changed.get(slot);
     if (draft === undefined) {
-      draft = new ProposedNode(this.cluster.nodeStates[slot]!);
+      draft = new ProposedNode(this.cluster.stateAt(slot));
       this.#changed.set(slot, draft);
     }
     return draft;

@@ -7,7 +7,7 @@ import { postgresStorage } from '../../../adapters/postgres/index.js';
 import { createEngine, hostPrincipal, orThrow } from '../../../src/index.js';
 import { jobs as jobRows } from '../../../src/jobs/job-record.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { collectGarbage } from '../../../src/operations/maintenance/collection-loop.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collect.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { commit, look, things, valueFrom } from '../../conformance/storage/storage-subject.js';
 import { parameterizedJob } from '../../operations/jobs/world.js';

@@ -5,7 +5,7 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { removeLeftAllocations, stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { collectGarbage } from '../../../src/operations/maintenance/collection-loop.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collect.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';

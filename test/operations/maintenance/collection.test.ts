@@ -5,7 +5,7 @@ import { jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { tagJobVersion } from '../../../src/operations/jobs/job-versions.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import { collectGarbage } from '../../../src/operations/maintenance/collection-loop.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collect.js';
 import { reconcileSummaries } from '../../../src/operations/maintenance/reconcile-summaries.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';

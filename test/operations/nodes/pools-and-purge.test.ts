@@ -3,7 +3,7 @@ import { hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import type { ListRequest } from '../../../src/operations/listing/list-request.js';
-import { collectGarbage } from '../../../src/operations/maintenance/collection-loop.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collect.js';
 import { setNodeEligibility } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';
 import {
