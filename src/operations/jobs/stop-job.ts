@@ -192,7 +192,7 @@ export function removeLeftAllocations(
   { Namespace: namespace, ID: jobId, CreateIndex }: GoneJob,
   evaluationId: string,
 ): ResultAsync<void, StorageError> {
-  return changeAllocationsInParts(context, {
+  const changed = changeAllocationsInParts(context, {
     namespace,
     jobId,
     evaluationId,
@@ -201,6 +201,7 @@ export function removeLeftAllocations(
       return true;
     },
   });
+  return new ResultAsync(changed);
 }
 
 /** The allocations end without the delays that their groups and tasks ask for. */
@@ -225,7 +226,7 @@ function skipDelaysInParts(
   { Namespace: namespace, ID: jobId, Version, CreateIndex }: Job,
   evaluationId: string,
 ): ResultAsync<void, StorageError> {
-  return changeAllocationsInParts(context, {
+  const changed = changeAllocationsInParts(context, {
     namespace,
     jobId,
     evaluationId,
@@ -237,6 +238,7 @@ function skipDelaysInParts(
       return true;
     },
   });
+  return new ResultAsync(changed);
 }
 
 interface InParts extends Required<JobReference> {
@@ -250,11 +252,7 @@ interface InParts extends Required<JobReference> {
  * Changes all allocations of a job in small writes, between which the event loop runs, and releases the evaluation that waits for them. If the
  * process is killed in between, the rest is unchanged, and the evaluation becomes due on its own.
  */
-function changeAllocationsInParts(context: EngineContext, work: InParts): ResultAsync<void, StorageError> {
-  return new ResultAsync(changedInParts(context, work));
-}
-
-async function changedInParts(context: EngineContext, work: InParts): Promise<Result<void, StorageError>> {
+async function changeAllocationsInParts(context: EngineContext, work: InParts): Promise<Result<void, StorageError>> {
   for (let from: Key | undefined = [work.namespace, work.jobId]; from !== undefined; ) {
     const start: Key = from;
     await context.turns.next();

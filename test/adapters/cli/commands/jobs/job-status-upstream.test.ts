@@ -3,7 +3,8 @@ import { servedCommands } from '../../served-commands.js';
 
 /* A server with Nomad's names lists outcomes for the command line, though not for Nomad's clients. */
 
-const { given, run } = servedCommands('--names', 'upstream');
+const served = servedCommands('--names', 'upstream');
+const { given, run } = served;
 
 function batch(id: string, command: string, head = '', group = ''): string {
   return `job "${id}" {
@@ -59,6 +60,8 @@ it('job status shows how jobs ended', async () => {
   expect((await run('node', 'pool', 'jobs', 'default')).out).toMatch(/^bad +default +batch +failed +/m);
   expect((await run('job', 'status', 'good')).out).toMatch(/^Status +=? ?succeeded$/m);
   expect((await run('job', 'status', 'called')).out).toMatch(/^called\/dispatch-\S+ +failed +/m);
+  // The members of the interface stay as they are.
+  expect(await (await fetch(`${served.origin}/v1/jobs`)).text()).not.toContain('Outcome');
   const { out } = await run('job', 'status', '-json');
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ ID: 'good', Outcome: 'succeeded' }));
 });
