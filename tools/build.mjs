@@ -29,7 +29,7 @@ const entries = {
   opentelemetry: 'adapters/opentelemetry/index.ts',
   undici: 'adapters/undici/index.ts',
   smtp: 'adapters/smtp/index.ts',
-  'http-server': 'adapters/http-server/index.ts',
+  'http-server': 'adapters/compat/index.ts',
   runner: 'adapters/runner/index.ts',
 };
 const commandLine = 'adapters/cli/main.ts';

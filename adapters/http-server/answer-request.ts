@@ -3,7 +3,8 @@ import { callerWithin, type Engine, type Principal } from '../../src/index.js';
 import type { StorageError } from '../../src/ports/index.js';
 import type { Query } from './calls/query-and-body.js';
 import type { Locate, Located } from './calls/read-inputs.js';
-import { jsonResponse, type Match, type Route, type RouteCall, textResponse } from './calls/router.js';
+import type { Match, Route, RouteCall } from './calls/router.js';
+import type { DeliveryResponses, JobDialect } from './dialect.js';
 import {
   type Authentication,
   type Authenticator,
@@ -11,14 +12,19 @@ import {
   type EdgeGuard,
   mayHaveRight,
   nobody,
-  refusedRight,
-  refusedToken,
   tokenFrom,
 } from './edge/access.js';
 import { claimantOf, type HeldBody, type HeldPlace, type Shares } from './edge/shares.js';
-import { placeOf } from './edge/target.js';
 import { type InterfaceErrors, isBusyStore } from './errors/interface-errors.js';
-import { type HeaderNames, type HttpRequest, type HttpResponse, headerValue } from './http-message.js';
+import {
+  type HeaderNames,
+  type HttpRequest,
+  type HttpResponse,
+  headerValue,
+  jsonResponse,
+  placeOf,
+  textResponse,
+} from './http-message.js';
 import type { Handshakes } from './sockets/admit-socket.js';
 
 /** The parts of a handler. */
@@ -30,15 +36,16 @@ export interface HandlerParts {
   /** Whether the first caller gets the first token. */
   readonly bootstraps: boolean;
   readonly guard: EdgeGuard;
-  readonly names: HeaderNames;
+  readonly dialect: JobDialect;
+  /** For clients that request the engine's own form: neutral, but for headers and the reading of parameters and bodies. */
+  readonly plainDialect: JobDialect;
+  readonly deliveryResponses: DeliveryResponses;
   /** The shares of memory for request bodies. */
   readonly bodies: Shares;
   /** The shares of reads that wait at once. */
   readonly waiting: Shares;
   readonly maximumBodyBytes: number;
   readonly notificationsPath: string;
-  /** Whether answers use Nomad's messages. */
-  readonly upstream: boolean;
   readonly locate: Locate;
   readonly handshakes: Handshakes;
   /** Socket routes: an unknown path is reported by the close code. */
@@ -50,6 +57,7 @@ export interface Asked {
   readonly request: HttpRequest;
   readonly errors: InterfaceErrors;
   readonly plain: boolean;
+  readonly dialect: JobDialect;
   readonly query: Query;
   readonly body: HeldBody;
   readonly place: HeldPlace;
@@ -58,13 +66,13 @@ export interface Asked {
 /** Answers a request with its route: checks access, then calls the route. */
 export function answer(parts: HandlerParts, located: Located, asked: Asked): HttpResponse | Promise<HttpResponse> {
   const { request, errors } = asked;
-  const found = foundBy(located, asked, parts.upstream);
+  const found = foundBy(located, asked, parts.dialect);
   if (found.isErr()) return found.error;
   const { route } = found.value;
   if (!parts.knowsTokens && route.path.startsWith('/v1/acl/')) {
     return asked.plain
       ? errors.refused(400, 'ACL support disabled')
-      : openServerAnswer(request.method, route.path, parts.names);
+      : openServerAnswer(request.method, route.path, parts.dialect.headers);
   }
   if (!parts.bootstraps && route.path === '/v1/acl/bootstrap') return errors.refused(403, bootstrapOff);
   const admitted = route.access.type === 'public' ? unasked : parts.authenticate(request);
@@ -89,43 +97,35 @@ function answerAdmitted(
     return withinTrace(traced, (within) => answerTo(within, found, parts, asked));
   }
   if (admission.type === 'failed') return unreadableTokens(parts.engine, asked, admission.error, route);
-  const worded = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
-  return worded ?? asked.errors.unauthenticated(route.access);
+  return asked.errors.unauthenticated(route, tokenFrom(request) ?? '');
 }
 
-/** Clients of Nomad expect its order of checks: errors in a small body precede a missing right. */
 function answerTo(
   caller: Principal,
   { route, pathValues }: Found,
   parts: HandlerParts,
   asked: Asked,
 ): HttpResponse | Promise<HttpResponse> {
-  const { request, errors, query } = asked;
-  const forUpstream = isForUpstream(route, parts, asked);
+  const { request, errors, query, dialect } = asked;
   const isLookedAt = mayHaveBody(request) || caller.node !== undefined;
   const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
-  if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden(route.access);
+  const bodyFirst = dialect.bodyBeforeRight && route.interface !== 'notifications' && caller.node === undefined;
+  if (isStranger && !bodyFirst) return errors.forbidden(route.access);
   if (isStranger) asked.body.narrow(bodyOfStrangers);
   asked.body.countAgainst(() => claimantOf(caller, request, isStranger));
   asked.place.countAgainst(() => claimantOf(caller, request, !mayHaveRight(route, caller, pathValues, query)));
   const answered = route.handle(callFrom(parts, asked, caller, pathValues));
-  if (!isStranger && !forUpstream) return answered;
-  const worded = (response: HttpResponse): HttpResponse => {
-    if (isStranger && unread.has(response.status)) return errors.forbidden(route.access);
-    return forUpstream && response.status === 403 ? (refusedRight(route.path) ?? response) : response;
-  };
-  return 'status' in answered ? worded(answered) : answered.then(worded);
-}
-
-function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked): boolean {
-  return names.vocabulary === 'upstream' && route.interface !== 'notifications' && !plain;
+  if (!isStranger) return answered;
+  const judged = (response: HttpResponse): HttpResponse =>
+    unread.has(response.status) ? errors.forbidden(route.access) : response;
+  return 'status' in answered ? judged(answered) : answered.then(judged);
 }
 
 /** The statuses of a body that is too large for its sender, or for which there is no room. */
 const unread: ReadonlySet<number> = new Set([413, 503]);
 
 /** The route of a request, or the answer if there is none. */
-function foundBy({ match }: Located, { request, errors }: Asked, upstream: boolean) {
+function foundBy({ match }: Located, { request, errors }: Asked, { absence, notProvided }: JobDialect) {
   if (match.isErr()) return err(errors.unreadablePath(match.error));
   const found = match.value;
   const where = placeOf(request);
@@ -135,24 +135,26 @@ function foundBy({ match }: Located, { request, errors }: Asked, upstream: boole
     case 'unknown_path':
       return err(errors.unknownPath(where));
     case 'incomplete_path':
-      if (upstream) return err(errors.refused(found.status, found.message));
-      return err(found.isMissing ? errors.refused(400, `${found.message}: ${where}`) : errors.unknownPath(where));
+      return err(errors.refused(found.status, absence(found.message, where)));
     case 'not_provided':
-      return err(errors.refused(upstream ? 501 : 404, `this server does not provide ${where}`));
+      return err(errors.refused(notProvided.status, `this server does not provide ${where}`));
     case 'wrong_method':
       return err(errors.wrongMethod(where, found.allowed));
   }
 }
 
 export function callFrom(
-  { engine, names, notificationsPath }: HandlerParts,
-  { request, errors, plain, query, body, place }: Asked,
+  { engine, deliveryResponses, notificationsPath }: HandlerParts,
+  { request, errors, plain, dialect, query, body, place }: Asked,
   caller: Principal,
   pathValues: readonly string[],
 ): RouteCall {
   const readBody: RouteCall['readBody'] = () => body.read();
   const mayWait = (): boolean => place.take();
-  return { engine, caller, request, pathValues, query, names, errors, plain, readBody, mayWait, notificationsPath };
+  return {
+    ...{ engine, caller, request, pathValues, query, dialect, errors, plain, readBody, mayWait },
+    ...{ deliveryResponses, notificationsPath },
+  };
 }
 
 const bootstrapOff =

@@ -3,51 +3,40 @@ import { gzipSync, gzip as gzipWithCallback } from 'node:zlib';
 import type { Interface } from '../../src/api/call.js';
 import type { MessageSocket } from '../../src/api/message-socket.js';
 import type { Engine } from '../../src/index.js';
-import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
-import {
-  amount,
-  anything,
-  flag,
-  listOf,
-  oneOf,
-  optional,
-  port,
-  text,
-  textLike,
-} from '../../src/options/option-kinds.js';
+import type { OptionTable } from '../../src/options/check-options.js';
+import { amount, anything, flag, listOf, optional, text, textLike } from '../../src/options/option-kinds.js';
 import type { Logger } from '../../src/ports/index.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { asksForPlain, queryFrom } from './calls/query-and-body.js';
 import { type Located, locator } from './calls/read-inputs.js';
-import { furtherRoutes, routeTable } from './calls/route-table.js';
-import { type Route, textResponse } from './calls/router.js';
+import { workspacePageRoute } from './calls/route-table.js';
+import type { Route } from './calls/router.js';
+import { type Dialects, type JobDialect, neutral, neutralDialects } from './dialect.js';
 import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, edgeGuard, nobody } from './edge/access.js';
 import { HeldBody, HeldPlace, Shares } from './edge/shares.js';
-import { maximumTargetLength, placeOf, redirected, splitTarget } from './edge/target.js';
 import { type InterfaceErrors, plainErrorsOf } from './errors/interface-errors.js';
-import { jobErrors } from './errors/job-errors.js';
 import { notificationErrors } from './errors/notification-errors.js';
 import {
   type HttpHandler,
   type HttpRequest,
   type HttpResponse,
-  headerNamesFor,
   headerValue,
   isWhole,
+  maximumTargetLength,
+  placeOf,
   type StreamedBody,
-  type Vocabulary,
+  splitTarget,
+  textResponse,
 } from './http-message.js';
 import { Handshakes, serveSocket } from './sockets/admit-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 
 /** Who may call the handler, where it is mounted, and its limits. */
-export type HttpHandlerOptions = AccessOptions & {
+export type HandlerOptions = AccessOptions & {
   /** Path prefix under which the host mounts the handler, such as `/api`, if the framework does not strip it. */
   readonly basePath?: string;
   /** Path of the notification interface below `basePath`; default: the engine's setting. */
   readonly notificationsPath?: string;
-  /** Header names of the answers; default: the engine's setting. */
-  readonly names?: Vocabulary;
   /** The most bytes of a request body; default: 4 MiB. */
   readonly maximumBodyBytes?: number;
   /**
@@ -68,38 +57,33 @@ export type HttpHandlerOptions = AccessOptions & {
   readonly hosts?: readonly string[];
 };
 
-/**
- * Both interfaces of the engine as one function from request to response. `nodeListener` and `fetchHandler` connect it to servers,
- * `upgradeListener` connects its WebSockets. Throws a TypeError if the options do not choose who may call, or contain unknown names or
- * mistyped values.
- */
-export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
-  checkArgument('createHttpHandler', 'engine', engine, port('an engine', 'start', 'stop', 'perform'));
-  checkOptions('createHttpHandler', options, optionTable);
-  return handlerOver(routeTable, engine, options);
-}
-
 const path = textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash");
 
-const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
+export const optionTable: OptionTable<Record<keyof HandlerOptions, unknown>> = {
   // The access options are checked together, where the authenticator is made.
   authenticate: optional(anything),
   access: optional(anything),
   bootstrap: optional(flag),
   basePath: optional(path),
   notificationsPath: optional(path),
-  names: optional(oneOf('neutral', 'upstream')),
   maximumBodyBytes: optional(amount),
   maximumHeldBytes: optional(amount),
   maximumWaitingReads: optional(amount),
   hosts: optional(listOf(text)),
 };
 
-/** The same with another route table. */
-export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
+/**
+ * Both interfaces of the engine as one function from request to response: these routes, for clients that expect these dialects.
+ * `nodeListener` and `fetchHandler` connect it to servers, `upgradeListener` connects its WebSockets.
+ */
+export function handlerOver(
+  routes: readonly Route[],
+  engine: Engine,
+  options: HandlerOptions,
+  { jobs: dialect, deliveryResponses }: Dialects = neutralDialects,
+): UpgradeHandler {
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
-  const names = headerNamesFor(options.names ?? engine.settings.notifications.names);
-  const upstream = names.vocabulary === 'upstream';
+  const { headers, codecOf, emptyIsAbsent, nullIsEmpty } = dialect;
   const basePath = withoutEndSlash(options.basePath ?? '');
   const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
@@ -109,17 +93,14 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     knowsTokens: options.access !== 'open',
     bootstraps: bootstrapsOverHttp(options),
     guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
-    names,
+    dialect,
+    plainDialect: { ...neutral, headers, codecOf, emptyIsAbsent, nullIsEmpty },
+    deliveryResponses,
     bodies: new Shares(maximumHeldBytes, maximumBodyBytes),
     waiting: new Shares(options.maximumWaitingReads ?? 16_384, 1),
     maximumBodyBytes,
     notificationsPath,
-    upstream,
-    locate: locator([...routes, ...furtherRoutes(upstream)], {
-      basePath,
-      notificationsPath,
-      vocabulary: names.vocabulary,
-    }),
+    locate: locator([...routes, workspacePageRoute], { basePath, notificationsPath, dialect }),
     handshakes: new Handshakes(),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
@@ -153,18 +134,19 @@ function begin(
 ): HttpResponse | { readonly located: Located; readonly asked: Asked } {
   if (request.target.length > maximumTargetLength) return textResponse(414, 'the request target is too long');
   const target = splitTarget(request.target);
-  const redirect = parts.upstream ? redirected(request.method, target.path, target.query) : undefined;
+  const redirect = parts.dialect.redirected(request.method, target.path, target.query);
   if (redirect !== undefined) return redirect;
   const located = parts.locate(request.method, target.path);
   const plain = asksForPlain(request);
-  const errors = errorsFor(located?.interface ?? 'jobs', plain, parts.names.vocabulary);
+  const dialect = plain ? parts.plainDialect : parts.dialect;
+  const errors = errorsFor(located?.interface ?? 'jobs', plain, dialect);
   const changes = located !== undefined && changesByAnyMethod(located);
   const refused = parts.guard(request, changes);
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
   if (located === undefined) return errors.unknownPath(placeOf(request));
-  const query = queryFrom(request, parts.names, target.query, { changes });
+  const query = queryFrom(request, dialect, target.query, { changes });
   const body = new HeldBody(request, parts.bodies, parts.maximumBodyBytes);
-  return { located, asked: { request, errors, plain, query, body, place: new HeldPlace(parts.waiting) } };
+  return { located, asked: { request, errors, plain, dialect, query, body, place: new HeldPlace(parts.waiting) } };
 }
 
 /** Some writes also accept GET, for existing clients: an image in a web page could trigger them, too. */
@@ -174,14 +156,14 @@ function changesByAnyMethod({ match }: Located): boolean {
 }
 
 function finished(
-  { engine, upstream }: HandlerParts,
+  { engine, dialect }: HandlerParts,
   request: HttpRequest,
   response: HttpResponse,
 ): HttpResponse | Promise<HttpResponse> {
   // Stored content is untrusted: browsers must not sniff another content type.
   response.headers.push('X-Content-Type-Options', 'nosniff');
   if (!isWhole(response.body)) return { ...response, body: watchedBody(response.body, engine.logger) };
-  return compressFor(request, response, response.body, upstream);
+  return compressFor(request, response, response.body, dialect);
 }
 
 /** Measures an answered request to a known path, and logs it for readers of the monitor. */
@@ -226,9 +208,10 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   const { route, pathValues } = match.value;
   const asked: Asked = {
     request,
-    errors: errorsFor(located.interface, false, parts.names.vocabulary),
+    errors: errorsFor(located.interface, false, parts.dialect),
     plain: false,
-    query: queryFrom(request, parts.names, target.query, { changes: false }),
+    dialect: parts.dialect,
+    query: queryFrom(request, parts.dialect, target.query, { changes: false }),
     body: new HeldBody(request, parts.bodies, 0),
     place: new HeldPlace(parts.waiting),
   };
@@ -250,7 +233,7 @@ function leadsNowhere({ match }: Located, socketsBelow: string, path: string): b
 function unknownTarget(parts: HandlerParts, request: HttpRequest, isOpenable: boolean): UpgradeAnswer {
   const { path, query } = splitTarget(request.target);
   const isTold = isOpenable && path.startsWith(parts.socketsBelow);
-  const isRedirected = parts.upstream && redirected(request.method, path, query) !== undefined;
+  const isRedirected = parts.dialect.redirected(request.method, path, query) !== undefined;
   if (!isTold || isRedirected) return { type: 'unknown_path' };
   return { type: 'accepted', serve: closeUnknown };
 }
@@ -283,24 +266,19 @@ function watchedBody(body: StreamedBody, logger: Logger): StreamedBody {
     },
   };
 }
-const ofJobs: Readonly<Record<Vocabulary, InterfaceErrors>> = {
-  neutral: jobErrors('neutral'),
-  upstream: jobErrors('upstream'),
-};
-const plainOfJobs = plainErrorsOf(ofJobs.neutral);
+const plainOfJobs = plainErrorsOf(neutral.errors);
 const plainOfNotifications = plainErrorsOf(notificationErrors);
 
-/** The form of an interface's errors: its own or, if requested, the engine's, which does not depend on the names. */
-function errorsFor(of: Interface, plain: boolean, names: Vocabulary): InterfaceErrors {
+/** The form of an interface's errors: its own or, if requested, the engine's, which does not depend on the dialect. */
+function errorsFor(of: Interface, plain: boolean, dialect: JobDialect): InterfaceErrors {
   if (of === 'notifications') return plain ? plainOfNotifications : notificationErrors;
-  return plain ? plainOfJobs : ofJobs[names];
+  return plain ? plainOfJobs : dialect.errors;
 }
 
 const gzip = promisify(gzipWithCallback);
 
-/** Below this many bytes compression costs more than it saves. */
+/** Below this many bytes an uncompressed gzip copy is made synchronously, which is cheaper than another thread. */
 const smallestCompressed = 2048;
-/** Up to this many bytes an uncompressed gzip copy is made synchronously, which is cheaper than another thread. */
 const stored = { level: 0, memLevel: 1, windowBits: 9 } as const;
 /** A low level: most of the gain on JSON for a fraction of the time. */
 const level = 3;
@@ -308,22 +286,18 @@ const level = 3;
 /** Answers shared by many readers are compressed once. */
 const shared = new WeakMap<Buffer, Promise<Buffer>>();
 
-/**
- * The response with a gzip body if the client accepts that; compressed off the main thread. Existing clients of Nomad (`upstream`)
- * get small answers in gzip, too, but only for exactly `gzip`: Nomad does not support `*` or other forms.
- */
+/** The response with a gzip body if the client accepts that; compressed off the main thread. */
 function compressFor(
   request: HttpRequest,
   response: HttpResponse,
   body: string | Buffer,
-  upstream: boolean,
+  { compression }: JobDialect,
 ): HttpResponse | Promise<HttpResponse> {
-  const isSmall = body.length < smallestCompressed;
-  if (body.length === 0 || (isSmall && !upstream)) return response;
+  if (body.length === 0 || body.length < compression.smallest) return response;
   const accepted = headerValue(request, 'accept-encoding');
   response.headers.push('Vary', 'Accept-Encoding');
-  if (accepted === undefined || !(upstream ? namesGzip(accepted) : acceptsGzip(accepted))) return response;
-  return isSmall ? wrapped(response, body) : compressed(response, body);
+  if (accepted === undefined || !compression.accepts(accepted)) return response;
+  return body.length < smallestCompressed ? wrapped(response, body) : compressed(response, body);
 }
 
 function wrapped({ status, headers }: HttpResponse, body: string | Buffer): HttpResponse {
@@ -344,29 +318,4 @@ function compressOnce(body: Buffer): Promise<Buffer> {
     shared.set(body, pending);
   }
   return pending;
-}
-
-/** Whether the list of codings contains exactly `gzip` with a weight above zero. */
-function namesGzip(accepted: string): boolean {
-  return accepted.split(',').some((item) => {
-    const [coding, ...options] = item.split(';');
-    return coding?.trim() === 'gzip' && weightOf(options) > 0;
-  });
-}
-
-function weightOf(options: readonly string[]): number {
-  const weight = options.map((option) => option.trim()).find((option) => option.startsWith('q='));
-  return weight === undefined ? 1 : Number(weight.slice(2));
-}
-
-/** Whether the list of codings contains gzip (or `*`) with a weight above zero. */
-function acceptsGzip(accepted: string): boolean {
-  if (accepted === 'gzip') return true;
-  for (const item of accepted.toLowerCase().split(',')) {
-    const [coding, ...options] = item.split(';');
-    const name = coding?.trim();
-    if (name !== 'gzip' && name !== 'x-gzip' && name !== '*') continue;
-    return weightOf(options) > 0;
-  }
-  return false;
 }

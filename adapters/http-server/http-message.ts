@@ -1,3 +1,6 @@
+import type { OptionKind } from '../../src/options/check-options.js';
+import { callable } from '../../src/options/option-kinds.js';
+
 /** Header names are lower-case, as `node:http` gives them; a repeated header is a list, or one string joined by commas. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -67,6 +70,9 @@ export function isWhole(body: HttpResponse['body']): body is string | Buffer {
 /** Answers every request with a response; never rejects. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
+/** The option kind of the handler that a bridge connects to a server. */
+export const handlerKind: OptionKind = { ...callable, takes: 'a handler, made by createHttpHandler' };
+
 /** The options of `requestFrom`. */
 export interface RequestParts {
   readonly method?: string;
@@ -107,40 +113,107 @@ export function bodyFrom(bytes: Buffer | undefined, { limit, take }: BodyAllowan
   return take(bytes.length) ? { type: 'bytes', bytes } : { type: 'no_room' };
 }
 
-/** Names of the headers that the job interface adds, and of the token headers that it reads. */
+/** The longest request target accepted: clients are known to send more than 3 KB of query, servers allow 16 KB of head. */
+export const maximumTargetLength = 16_384;
+
+/** A request target, split in two; both parts are raw. */
+interface Target {
+  readonly path: string;
+  /** Without the question mark; empty when there is none. */
+  readonly query: string;
+}
+
+/** Splits the target into path and query; drops scheme and host of the absolute form (`GET http://host/path`). */
+export function splitTarget(target: string): Target {
+  let from = 0;
+  if (target.charCodeAt(0) !== slash) {
+    const authority = target.indexOf('://');
+    if (authority > 0) {
+      const path = target.indexOf('/', authority + 3);
+      from = path < 0 ? target.length : path;
+    }
+  }
+  const mark = target.indexOf('?', from);
+  if (mark < 0) return { path: from === 0 ? target : target.slice(from), query: '' };
+  return { path: target.slice(from, mark), query: target.slice(mark + 1) };
+}
+
+/** Method and path of a request, for messages. */
+export function placeOf({ method, target }: Pick<HttpRequest, 'method' | 'target'>): string {
+  return `${method.slice(0, 20)} ${splitTarget(target).path.slice(0, 256)}`;
+}
+
+/** Host and port of a target in the form `http://host:port/path`; undefined for the usual form, which begins with the path. */
+export function authorityOf(target: string): string | undefined {
+  if (target.charCodeAt(0) === slash) return undefined;
+  const scheme = target.indexOf('://');
+  if (scheme <= 0) return undefined;
+  return /^[^/?#]*/.exec(target.slice(scheme + 3))?.[0];
+}
+
+const slash = 0x2f;
+
+/** Names of the headers that the job interface adds, and of the token header that it reads. */
 export interface HeaderNames {
-  readonly vocabulary: Vocabulary;
   readonly index: string;
   readonly lastContact: string;
   readonly knownLeader: string;
   readonly nextToken: string;
-  /** The token header of requests; the one of the other vocabulary is accepted, too. */
+  /** The token header of requests; those of other servers' clients are accepted, too. */
   readonly token: string;
 }
 
-/** Header names and messages: Signalbox's own (`neutral`), or those of Nomad and HCP Terraform (`upstream`). */
-export type Vocabulary = 'neutral' | 'upstream';
-
-const families: Readonly<Record<Vocabulary, HeaderNames>> = {
-  neutral: family('neutral', 'X-SVC'),
-  upstream: family('upstream', 'X-Nomad'),
-};
-
-/** Both sets are accepted in requests; answers use the configured one. */
-export function headerNamesFor(vocabulary: Vocabulary): HeaderNames {
-  return families[vocabulary];
-}
-
-/** Request headers that carry a token, in order of precedence. */
-export const tokenHeaders: readonly string[] = ['x-svc-token', 'x-nomad-token'];
-
-function family(vocabulary: Vocabulary, prefix: string): HeaderNames {
+export function headerNames(prefix: string): HeaderNames {
   return {
-    vocabulary,
     index: prefix + '-Index',
     lastContact: prefix + '-LastContact',
     knownLeader: prefix + '-KnownLeader',
     nextToken: prefix + '-NextToken',
     token: prefix + '-Token',
   };
+}
+
+/** Request headers that carry a token, in order of precedence. */
+export const tokenHeaders: readonly string[] = ['x-svc-token', 'x-nomad-token'];
+
+/** Header names and messages: Signalbox's own (`neutral`), or those of Nomad and HCP Terraform (`upstream`). */
+export type Vocabulary = 'neutral' | 'upstream';
+
+export const jsonType = 'application/json';
+export const textType = 'text/plain; charset=utf-8';
+export const jsonApiType = 'application/vnd.api+json';
+
+export function jsonResponse(status: number, body: string | Buffer): HttpResponse {
+  return { status, headers: ['Content-Type', jsonType], body };
+}
+
+/** A document with thousands of faults would make an answer larger than itself. */
+const longestText = 32_768;
+
+/** Truncates very long strings. */
+export function textResponse(status: number, text: string): HttpResponse {
+  const body = text.length > longestText ? text.slice(0, longestText) + '\n… and more' : text;
+  return { status, headers: ['Content-Type', textType], body };
+}
+
+export function emptyResponse(status: number): HttpResponse {
+  return { status, headers: [], body: '' };
+}
+
+/** Whether the list of codings contains gzip (or `*`) with a weight above zero. */
+export function acceptsGzip(accepted: string): boolean {
+  if (accepted === 'gzip') return true;
+  for (const item of accepted.toLowerCase().split(',')) {
+    const [coding, ...options] = item.split(';');
+    const name = coding?.trim();
+    if (name !== 'gzip' && name !== 'x-gzip' && name !== '*') continue;
+    return weightOf(options) > 0;
+  }
+  return false;
+}
+
+/** The weight among the options of a coding; 1 if there is none. */
+export function weightOf(options: readonly string[]): number {
+  const weight = options.map((option) => option.trim()).find((option) => option.startsWith('q='));
+  return weight === undefined ? 1 : Number(weight.slice(2));
 }

@@ -43,8 +43,6 @@ export interface AnswerForm<V, A> {
   clientText?(value: V): string;
   /** The JSON text on the wire; undefined if the object does not exist. */
   toWire(value: V, input: CallInput): string | undefined;
-  /** The same with the default names, where they differ in more than headers. */
-  toNeutralWire?(value: V, input: CallInput): string | undefined;
   /** The bytes of an item if the stream is requested raw; absent: the item itself is bytes. */
   toBytes?(value: V, input: CallInput): Uint8Array;
   /**

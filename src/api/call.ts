@@ -42,8 +42,6 @@ interface CallDefinition<
   readonly errors?: readonly T[];
   /** The first one is documented and used by the client. */
   readonly methods?: readonly [HttpMethod, ...HttpMethod[]];
-  /** Further methods are accepted only where the interface ignores the method. */
-  readonly anyMethod?: true;
   /** The message of the 404 for a missing object. */
   readonly absent?: string;
   /** Close codes of a socket by error, if they differ from the default ones. */
@@ -58,8 +56,6 @@ interface CallDefinition<
   readonly framesType?: string;
   /** For a call without blocking: it still sends the headers of a read, and the leader headers that clients of such calls expect. */
   readonly leaderHeaders?: 'known' | 'unknown';
-  /** For a call without blocking: it still refuses invalid waiting and paging parameters, as every read in Nomad does. */
-  readonly judgesWaiting?: true;
   /** Whether an absent body means an empty one, always or beside a query parameter. If not set, the body is required if any input is in it. */
   readonly optionalBody?: true | { readonly withParameter: string };
 }

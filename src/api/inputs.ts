@@ -10,11 +10,11 @@ import {
 } from './json-codecs.js';
 import {
   beginningOfId,
+  boolean,
   integer,
   literalTrue,
   pageToken,
   positive,
-  strictBoolean,
   type TextCodec,
   text,
 } from './text-codecs.js';
@@ -189,8 +189,8 @@ export const pageOfUuids = {
 
 /** Optional details in lists of nodes. */
 export const nodeDetails = {
-  resources: inQuery('resources', strictBoolean, 'Include the resources of each node'),
-  os: inQuery('os', strictBoolean, 'Include the attribute os.name of each node'),
+  resources: inQuery('resources', boolean, 'Include the resources of each node'),
+  os: inQuery('os', boolean, 'Include the attribute os.name of each node'),
 } as const;
 
 /** Errors of a filter. */

@@ -10,12 +10,8 @@ export interface TextCodec<T> {
   /** Takes the decoded text and the parameter's name; an error is the message for the caller. */
   readonly parse: (text: string, name: string) => Result<T, string>;
   print(value: T): string;
-  /** The status for an invalid value, if clients of Nomad do not expect 400. */
-  readonly status?: 500;
   /** The type of the value, if it is not that of the schema. */
   readonly holds?: 'milliseconds' | 'instant';
-  /** The stricter codec for clients of Nomad, if it differs. */
-  readonly upstream?: TextCodec<T>;
 }
 
 /** Any string. */
@@ -25,30 +21,8 @@ export const text: TextCodec<string> = {
   print: (value) => value,
 };
 
-const digitsOfParts = [8, 4, 4, 4, 12];
-
-/** The beginning of a UUID: whole bytes in hexadecimal digits, whose hyphens may be left out. */
-const beginningOfUuid: TextCodec<string> = {
-  schema: { type: 'string' },
-  parse: (written, name) => {
-    const digits = written.replaceAll('-', '');
-    const isUuid = written.length <= 36 && written.length - digits.length <= 4 && /^(?:[0-9a-f]{2})*$/i.test(digits);
-    if (!isUuid)
-      return err(`"${name}" must be the beginning of a UUID with an even number of digits, not ${quoted(written)}`);
-    let rest = digits.toLowerCase();
-    const parts = digitsOfParts.map((count) => {
-      const part = rest.slice(0, count);
-      rest = rest.slice(count);
-      return part;
-    });
-    return ok(parts.filter((part) => part !== '').join('-'));
-  },
-  print: (value) => value,
-  status: 500,
-};
-
 /** The beginning of an ID that is a UUID. */
-export const beginningOfId: TextCodec<string> = { ...text, upstream: beginningOfUuid };
+export const beginningOfId: TextCodec<string> = { ...text };
 
 /** A string; the empty string means "not given". */
 export const name: TextCodec<string> = {
@@ -76,16 +50,12 @@ const printed = String;
 /** `1 t T TRUE true True 0 f F FALSE false False`, and nothing else (job interface, query parameters). */
 export const boolean: TextCodec<boolean> = {
   schema: { type: 'boolean' },
-  status: 500,
   parse: (written, name) => {
     const value = booleans.get(written);
     return value === undefined ? err(`failed to parse value of "${name}" (${quoted(written)}) as a bool`) : ok(value);
   },
   print: printed,
 };
-
-/** As `boolean`, for calls that answer an invalid text with 400. */
-export const strictBoolean: TextCodec<boolean> = { schema: boolean.schema, parse: boolean.parse, print: boolean.print };
 
 /** As `boolean`, but an invalid text means false. */
 export const lenientBoolean: TextCodec<boolean> = {
@@ -112,9 +82,8 @@ export const literalTrue: TextCodec<boolean> = {
 };
 
 /** Decimal digits up to 2^64 - 1; values above 2^53 - 1, the largest possible index, read as that. The message begins with `what`. */
-export function unsigned(what: string, status?: 500): TextCodec<number> {
+export function unsigned(what: string): TextCodec<number> {
   return {
-    ...(status === undefined ? {} : { status }),
     schema: { type: 'integer', minimum: 0 },
     parse: (written) => {
       const value = /^[0-9]{1,64}$/.test(written) ? Number(written) : Number.NaN;
@@ -156,9 +125,6 @@ export function signedInteger(what: string): TextCodec<number> {
   };
 }
 
-/** As `integer`, for calls that answer an invalid text with 500. */
-export const integerOr500: TextCodec<number> = { ...integer, status: 500 };
-
 /** An integer of up to 15 digits: an offset in a file; negative offsets count from its end. */
 export const whole: TextCodec<number> = {
   schema: { type: 'integer' },
@@ -168,9 +134,6 @@ export const whole: TextCodec<number> = {
       : err(`the query parameter "${name}" expects a number, not ${quoted(written)}`),
   print: printed,
 };
-
-/** As `whole`, for calls that answer an invalid value with 500. */
-export const wholeOr500: TextCodec<number> = { ...whole, status: 500 };
 
 /** A positive integer. */
 export const positive: TextCodec<number> = {

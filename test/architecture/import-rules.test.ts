@@ -68,7 +68,7 @@ const driven = [storageKit, 'memory', 'sqlite', 'postgres', 'undici', 'smtp', 'n
 /** What everybody may use: of no area, and imports nothing. */
 const values = 'src/shared/values.ts';
 /** Adapters that put others together. */
-const composing = ['cli', 'testing'];
+const composing = ['cli', 'testing', 'compat'];
 /** What every area of the operations may use. */
 const commonOperations = [
   'context',
@@ -101,6 +101,7 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   smtp: ['nodemailer'],
   node: [],
   'http-server': ['ws'],
+  compat: [],
   runner: ['node-pty', 'tar-stream', 'ws', 'yauzl'],
   cli: ['zod'],
   testing: [],

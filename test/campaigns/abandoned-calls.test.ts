@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { okAsync } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { createHttpHandler, nodeListener, upgradeListener } from '../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener, upgradeListener } from '../../adapters/compat/index.js';
 import type { CommandOutput, CommandPerformer } from '../../src/agent/link/node-command.js';
 import { type Engine, hostPrincipal } from '../../src/index.js';
 import { putToken } from '../../src/operations/access/tokens/put-token.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, type HttpHandler, requestFrom } from '../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandler, requestFrom } from '../../adapters/compat/index.js';
 import { memoryStorage, recordingDelivery, sequentialIds } from '../../adapters/memory/index.js';
 import { systemClock } from '../../adapters/node/index.js';
 import { createEngine, hostPrincipal } from '../../src/index.js';

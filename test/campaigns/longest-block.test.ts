@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createHttpHandler, type HttpHandler, requestFrom } from '../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandler, requestFrom } from '../../adapters/compat/index.js';
 import { recordingDelivery } from '../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { sqliteStorage } from '../../adapters/sqlite/index.js';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHttpHandler, nodeListener } from '../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../adapters/compat/index.js';
 import type { Call } from '../../src/api/call.js';
 import { callsOf } from '../../src/api/index.js';
 import { connect } from '../../src/client/index.js';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createHttpHandler, nodeListener } from '../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../adapters/compat/index.js';
 import type { Client } from '../../src/client/client.js';
 import { connect, SignalboxError } from '../../src/client/index.js';
 import { type Engine, hostPrincipal, type Principal } from '../../src/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, fetchHandler, nodeListener, upgradeListener } from '../../adapters/http-server/index.js';
+import { createHttpHandler, fetchHandler, nodeListener, upgradeListener } from '../../adapters/compat/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../adapters/memory/index.js';
 import { aesCipher, randomIds, systemClock } from '../../adapters/node/index.js';
 import { openTelemetryObserver, openTelemetryTracer } from '../../adapters/opentelemetry/index.js';

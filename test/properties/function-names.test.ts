@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { locator } from '../../adapters/http-server/calls/read-inputs.js';
 import { routeTable } from '../../adapters/http-server/calls/route-table.js';
+import { neutral } from '../../adapters/http-server/dialect.js';
 
 /*
  * A client writes the name of a function, or the ID of a run, into a path as one escaped segment. Whatever it is, each route
  * of functions gets it; raw slashes mean the same where no suffix and no run can be meant.
  */
 
-const locate = locator(routeTable, { basePath: '', notificationsPath: '/notifications', vocabulary: 'neutral' });
+const locate = locator(routeTable, { basePath: '', notificationsPath: '/notifications', dialect: neutral });
 const ofFunctions = routeTable.filter(({ path }) => path.startsWith('/v1/function/'));
 const deeds = ['runs', 'enqueue', 'cancel', 'retry', 'pause', 'resume'];
 

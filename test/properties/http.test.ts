@@ -1,9 +1,9 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createHttpHandler, type HttpResponse, requestFrom } from '../../adapters/compat/index.js';
 import { routeTable } from '../../adapters/http-server/calls/route-table.js';
 import type { Route } from '../../adapters/http-server/calls/router.js';
-import { createHttpHandler, type HttpResponse, requestFrom } from '../../adapters/http-server/index.js';
 import type { Engine } from '../../src/index.js';
 import type { Logger } from '../../src/ports/index.js';
 import { filledEngine } from '../adapters/http-server/engine-under-test.js';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { createHttpHandler, nodeListener, upgradeListener } from '../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener, upgradeListener } from '../../adapters/compat/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { httpAgentLink, type RunnerPorts } from '../../adapters/runner/index.js';
 import { agentPorts, type Engine, hostPrincipal } from '../../src/index.js';

@@ -2,7 +2,7 @@ import { ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
-import { createHttpHandler, fetchHandler } from '../../adapters/http-server/index.js';
+import { createHttpHandler, fetchHandler } from '../../adapters/compat/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../adapters/memory/index.js';
 import { createEngine, hostPrincipal } from '../../src/index.js';
 import { saveToken } from '../../src/operations/access/tokens/save-token.js';

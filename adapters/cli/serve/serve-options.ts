@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
-import type { ConnectionLimits } from '../../http-server/index.js';
+import type { ConnectionLimits } from '../../compat/index.js';
 import { isLoopback, listenParts } from '../addresses.js';
 import { choicesText } from '../command-line/command.js';
 import { columns } from '../output/tables.js';

@@ -19,7 +19,7 @@ import {
   nodeListener,
   type UpgradeListener,
   upgradeListener,
-} from '../../http-server/index.js';
+} from '../../compat/index.js';
 import { randomIds, systemClock } from '../../node/index.js';
 import { prometheusObserver } from '../../prometheus/index.js';
 import { smtpMailer } from '../../smtp/index.js';

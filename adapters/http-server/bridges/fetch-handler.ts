@@ -4,11 +4,11 @@ import {
   type HttpHandler,
   type HttpRequest,
   type HttpResponse,
+  handlerKind,
   isWhole,
   type RequestBody,
   type StreamedBody,
 } from '../http-message.js';
-import { handlerKind } from './handler-kind.js';
 
 /**
  * The handler in the web-standard form, for Hono, Next and everything that uses `Request` and `Response`. On Node, `nodeListener` is

@@ -8,11 +8,11 @@ import {
   type HttpHandler,
   type HttpRequest,
   type HttpResponse,
+  handlerKind,
   isWhole,
   type RequestBody,
   type StreamedBody,
 } from '../http-message.js';
-import { handlerKind } from './handler-kind.js';
 
 /** A request from a framework, whose body may have been read already. */
 type ReadRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };

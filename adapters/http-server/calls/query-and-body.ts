@@ -1,7 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
 import { plainType } from '../../../src/api/answers.js';
+import type { JobDialect } from '../dialect.js';
 import { type BadInput, badInput } from '../errors/interface-errors.js';
-import { type HeaderNames, type HttpRequest, headerValue, type RequestBody } from '../http-message.js';
+import { type HttpRequest, headerValue, type RequestBody } from '../http-message.js';
 
 /** The query string of a request, parsed on first access. A repeated name keeps its first value. */
 export class Query {
@@ -40,15 +41,13 @@ export class Query {
   }
 }
 
-/** For clients of Nomad, undecodable parameters of reads are ignored, as in Nomad; writes with them are refused. */
 export function queryFrom(
   request: HttpRequest,
-  { vocabulary }: HeaderNames,
+  { ignoresUndecodable }: JobDialect,
   raw: string,
   { changes }: { readonly changes: boolean },
 ): Query {
-  const isRead = request.method === 'GET' && !changes;
-  return new Query(raw, raw !== '' && vocabulary === 'upstream' && isRead && !asksForPlain(request));
+  return new Query(raw, ignoresUndecodable && request.method === 'GET' && !changes);
 }
 
 export function asksForPlain(request: HttpRequest): boolean {
@@ -63,11 +62,12 @@ function valuesOf(pairs: Iterable<Pair>, wanted: string): readonly (string | und
 }
 
 function undecodable(name: string): BadInput {
-  return badParameter(name, `the value of "${name}" contains an invalid percent-encoding; write % as %25`);
+  const message = `the value of "${name}" contains an invalid percent-encoding; write % as %25`;
+  return { ...badInput('malformed', message), parameter: name };
 }
 
-export function badParameter(parameter: string, message: string, status?: 500): BadInput {
-  return { type: 'bad_input', reason: 'malformed', message, parameter, ...(status === undefined ? {} : { status }) };
+export function badParameter(parameter: string, message: string): BadInput {
+  return { ...badInput('wrong_type', message), parameter };
 }
 
 /** Names that cannot be decoded are dropped; values that cannot be decoded are kept as undefined. */

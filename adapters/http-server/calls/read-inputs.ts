@@ -4,8 +4,8 @@ import type { DocumentShape, Input, InputLocation } from '../../../src/api/input
 import { kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
 import type { TextCodec } from '../../../src/api/text-codecs.js';
 import { isRecord } from '../../../src/shared/values.js';
+import type { JobDialect } from '../dialect.js';
 import { type BadInput, badInput } from '../errors/interface-errors.js';
-import type { Vocabulary } from '../http-message.js';
 import {
   closedDocumentOf,
   type DocumentFault,
@@ -25,23 +25,20 @@ export interface Located {
 
 export type Locate = (method: string, path: string) => Located | undefined;
 
-/** Where the interfaces are mounted, and the names of their headers. */
+/** Where the interfaces are mounted. */
 interface Mounts {
   readonly basePath: string;
   readonly notificationsPath: string;
-  readonly vocabulary: Vocabulary;
+  readonly dialect: JobDialect;
 }
 
-/**
- * Finds the interface and route of a path; undefined for other paths. Only clients of Nomad may use any method where
- * Nomad ignores it, and get an explicit refusal of methods that Nomad has and this server does not.
- */
-export function locator(routes: readonly Route[], { basePath, notificationsPath, vocabulary }: Mounts): Locate {
-  const isForNomad = vocabulary === 'upstream';
+/** Finds the interface and route of a path; undefined for other paths. */
+export function locator(routes: readonly Route[], { basePath, notificationsPath, dialect }: Mounts): Locate {
   const ofJobs = routes.filter((route) => route.interface !== 'notifications');
+  const { anyMethod, notProvided, incompletePath } = dialect;
   const jobs = createRouter({
-    routes: isForNomad ? ofJobs : ofJobs.map(({ anyMethod: _, ...route }) => route),
-    known: isForNomad ? clientRoutes : clientRoutes.map(({ path }) => ({ path, methods: [] })),
+    routes: ofJobs.map((route) => (anyMethod.has(route.name) ? { ...route, anyMethod: true } : route)),
+    known: notProvided.methods ? clientRoutes : clientRoutes.map(({ path }) => ({ path, methods: [] })),
     openPrefixes: ['/v1/job/', '/job/', '/v1/var/', '/v1/evaluation/'],
     widePrefixes: [
       ...['/v1/node/', '/v1/node/pool/', '/v1/deployment/', '/v1/namespace/', '/v1/scaling/policy/'],
@@ -59,9 +56,10 @@ export function locator(routes: readonly Route[], { basePath, notificationsPath,
     const path = fullPath.slice(basePath.length);
     const match = jobs(method, path);
     if (match.isErr() || match.value.type !== 'unknown_path') return { interface: 'jobs', match };
-    const incomplete = incompletePath(method, path);
-    if (incomplete !== undefined) return { interface: 'jobs', match: ok(incomplete) };
-    if (notificationsPath !== '' && !isBelow(path, notificationsPath)) return undefined;
+    const isBelowMount = notificationsPath !== '' && isBelow(path, notificationsPath);
+    const incomplete = isBelowMount ? undefined : incompletePath(method, path);
+    if (incomplete !== undefined) return { interface: 'jobs', match: ok({ type: 'incomplete_path', ...incomplete }) };
+    if (notificationsPath !== '' && !isBelowMount) return undefined;
     const rest = path.slice(notificationsPath.length);
     if (notificationsPath === '' && !firstSegments.has(rest.split('/', 2)[1])) return undefined;
     return { interface: 'notifications', match: notifications(method, rest) };
@@ -70,51 +68,6 @@ export function locator(routes: readonly Route[], { basePath, notificationsPath,
 
 function isBelow(path: string, base: string): boolean {
   return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === 0x2f);
-}
-
-type Incomplete = Extract<Match, { readonly type: 'incomplete_path' }>;
-
-/** Nomad's messages for paths with a missing last part. */
-const missingParts: ReadonlyMap<string, string> = new Map([
-  ['/v1/acl/policy/', 'Missing Policy Name'],
-  ['/v1/acl/token/', 'Missing Token Accessor'],
-  ['/v1/acl/role/', 'missing ACL role ID'],
-  ['/v1/acl/role/name/', 'missing ACL role name'],
-  ['/v1/namespace/', 'Missing Namespace Name'],
-  ['/v1/service/', 'missing service name'],
-  ...['ls', 'stat', 'cat', 'readat', 'stream', 'logs'].map((call): [string, string] => [
-    `/v1/client/fs/${call}/`,
-    'must provide a valid alloc id',
-  ]),
-]);
-
-/** Path prefixes, with the status and message for unknown paths below them. */
-const beginnings: readonly (readonly [string, 400 | 404, string])[] = [
-  ['/v1/client/allocation/', 404, 'resource not found'],
-  ['/v1/allocation/', 404, 'resource not found'],
-  ['/v1/client/fs/', 404, 'Invalid method'],
-  ['/v1/service/', 400, 'invalid URI'],
-];
-
-/** Prefixes of records that are read by a complete UUID: an empty one is invalid. */
-const records: ReadonlySet<string> = new Set(['/v1/allocation/', '/v1/deployment/', '/v1/node/']);
-
-/** The answer to a path with a missing or an excess part; undefined for other paths. */
-function incompletePath(method: string, path: string): Incomplete | undefined {
-  const message = missingParts.get(path);
-  if (message !== undefined) return { type: 'incomplete_path', isMissing: true, status: 400, message };
-  if (method === 'GET' && records.has(path)) {
-    const text = 'the ID must be a UUID of 36 characters';
-    return { type: 'incomplete_path', isMissing: true, status: 500, message: text };
-  }
-  const found = beginnings.find(([beginning]) => path.startsWith(beginning));
-  if (found !== undefined) {
-    return { type: 'incomplete_path', isMissing: false, status: found[1], message: found[2] };
-  }
-  const isTag = path.startsWith('/v1/job/') && path.endsWith('/tag');
-  return isTag
-    ? { type: 'incomplete_path', isMissing: false, status: 404, message: 'invalid job tag endpoint' }
-    : undefined;
 }
 
 /** The inputs of a call from a request, by their names. */
@@ -144,7 +97,8 @@ const noBody: Body = { type: 'none' };
 
 const noMembers = {};
 
-const missingJob = 'missing job ID';
+/** The message for a write without an ID. */
+export const missingJob = 'missing job ID';
 
 const noFaults: readonly DocumentFault[] = [];
 
@@ -173,7 +127,7 @@ export function inputReader(
     const path = pathOf(call);
     const first = readAll(early, { call, path, body: noBody });
     if (first.isErr()) return err(first.error);
-    if (needsName && call.pathValues[0] === '') return err(missing(call, missingName));
+    if (needsName && call.pathValues[0] === '') return err(badInput('absent', missingName));
     if (bodyKind === 'none') return ok({ input: first.value, faults: noFaults });
     return readBody(definition, call).then((read) =>
       read.andThen((body) => {
@@ -184,12 +138,6 @@ export function inputReader(
       }),
     );
   };
-}
-
-/** A write without an ID. Clients of Nomad get the status that it uses for incomplete jobs. */
-function missing({ names }: RouteCall, message: string): BadInput {
-  const fault = badInput('absent', message);
-  return names.vocabulary === 'upstream' && message === missingJob ? { ...fault, status: 500 } : fault;
 }
 
 /** The kind of body that contains the inputs of a call. */
@@ -229,7 +177,7 @@ function readInput(name: string, input: Input<unknown>, sources: Sources): Resul
   // An absent parameter is read as an empty string, which gives the parameter's own message.
   if (location.in === 'query') {
     const { codec, name: parameter } = location;
-    return codec.parse('', parameter).mapErr((message) => badParameter(parameter, message, codec.status));
+    return codec.parse('', parameter).mapErr((message) => badParameter(parameter, message));
   }
   const named = 'name' in location ? location.name : name;
   return err({ ...badInput('wrong_type', `"${named}" must be given`), pointer: '/' + named });
@@ -354,10 +302,8 @@ async function readBody(definition: Call, call: RouteCall): Promise<Result<Body,
 async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body, BadInput>> {
   const read = await call.readBody();
   if (read.type === 'absent' && mayLackBody(definition, call)) return ok(noBody);
-  // For clients of Nomad, `null` is a body without members.
-  const empty = call.names.vocabulary === 'upstream' ? noMembers : undefined;
   return parseJsonBody(read)
-    .map((value) => (value === null ? (empty ?? value) : value))
+    .map((value) => (value === null && call.dialect.nullIsEmpty ? noMembers : value))
     .andThen(
       (value): Result<Body, BadInput> =>
         isRecord(value)
@@ -398,20 +344,16 @@ function documentTypesOf(definition: Call): readonly [string, ...string[]] {
   return [''];
 }
 
-/**
- * The value of a query parameter; undefined if absent. For clients of Nomad an empty one counts as absent where
- * no value can be empty.
- */
-export function readParameter<T>(
-  { query, names }: RouteCall,
+/** The value of a query parameter; undefined if absent. */
+export function readParameter(
+  { query, dialect }: RouteCall,
   name: string,
-  { upstream, ...neutral }: TextCodec<T>,
-): Result<T | undefined, BadInput> {
-  return query.get(name).andThen((text): Result<T | undefined, BadInput> => {
+  codec: TextCodec<unknown>,
+): Result<unknown, BadInput> {
+  return query.get(name).andThen((text) => {
     if (text === undefined) return ok(undefined);
-    const codec = (names.vocabulary === 'upstream' ? upstream : undefined) ?? neutral;
-    const value = codec.parse(text, name);
-    if (value.isErr() && text === '' && names.vocabulary === 'upstream') return ok(undefined);
-    return value.mapErr((message) => badParameter(name, message, codec.status));
+    const value = dialect.codecOf(codec).parse(text, name);
+    if (value.isErr() && text === '' && dialect.emptyIsAbsent) return ok(undefined);
+    return value.mapErr((message) => badParameter(name, message));
   });
 }

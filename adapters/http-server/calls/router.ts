@@ -3,9 +3,9 @@ import type { CallAccess } from '../../../src/api/access.js';
 import type { HttpMethod, Interface } from '../../../src/api/call.js';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
 import type { Engine, Principal } from '../../../src/index.js';
-import { decodePathText } from '../edge/target.js';
-import type { BadInput, InterfaceErrors } from '../errors/interface-errors.js';
-import type { HeaderNames, HttpRequest, HttpResponse, RequestBody } from '../http-message.js';
+import type { DeliveryResponses, IncompletePath, JobDialect } from '../dialect.js';
+import { type BadInput, badInput, type InterfaceErrors } from '../errors/interface-errors.js';
+import type { HttpRequest, HttpResponse, RequestBody } from '../http-message.js';
 import type { Query } from './query-and-body.js';
 
 /** A route that clients use and this server does not provide. */
@@ -27,13 +27,7 @@ export type Match =
   | { readonly type: 'found'; readonly route: Route; readonly pathValues: readonly string[] }
   | { readonly type: 'wrong_method'; readonly allowed: readonly string[] }
   | { readonly type: 'not_provided'; readonly path: string }
-  /** The path lacks a part (`isMissing`) or has one too many. Status and message are those that clients of Nomad expect. */
-  | {
-      readonly type: 'incomplete_path';
-      readonly isMissing: boolean;
-      readonly status: 400 | 404 | 500;
-      readonly message: string;
-    }
+  | ({ readonly type: 'incomplete_path' } & IncompletePath)
   | { readonly type: 'unknown_path' };
 
 type Router = (method: string, path: string) => Result<Match, BadInput>;
@@ -245,6 +239,16 @@ function lastSegment(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
+/** Decodes percent-encoding; most strings have none and are returned unchanged. */
+function decodePathText(text: string): Result<string, BadInput> {
+  if (!text.includes('%')) return ok(text);
+  try {
+    return ok(decodeURIComponent(text));
+  } catch {
+    return err(badInput('malformed', 'the path contains an invalid percent-encoding; write % as %25'));
+  }
+}
+
 /** How requests are matched and answered. Most routes are generated from the table of calls (`callRoute`). */
 export interface Route {
   /** The name of the call, such as `jobs.register`. */
@@ -275,7 +279,10 @@ export interface RouteCall {
   /** Decoded path parameters in the order of the path. */
   readonly pathValues: readonly string[];
   readonly query: Query;
-  readonly names: HeaderNames;
+  /** What the clients of the job interface expect; the neutral form for a client that requested the engine's own form. */
+  readonly dialect: JobDialect;
+  /** The form of the responses of destinations in notification documents. */
+  readonly deliveryResponses: DeliveryResponses;
   /** How errors are printed for this request. */
   readonly errors: InterfaceErrors;
   /** Whether the client requested the engine's own form of values and errors. */
@@ -286,25 +293,4 @@ export interface RouteCall {
   readonly mayWait: () => boolean;
   /** Where the notification interface is mounted, without a slash at the end. */
   readonly notificationsPath: string;
-}
-
-export const jsonType = 'application/json';
-export const textType = 'text/plain; charset=utf-8';
-export const jsonApiType = 'application/vnd.api+json';
-
-export function jsonResponse(status: number, body: string | Buffer): HttpResponse {
-  return { status, headers: ['Content-Type', jsonType], body };
-}
-
-/** A document with thousands of faults would make an answer larger than itself. */
-const longestText = 32_768;
-
-/** Truncates very long strings. */
-export function textResponse(status: number, text: string): HttpResponse {
-  const body = text.length > longestText ? text.slice(0, longestText) + '\n… and more' : text;
-  return { status, headers: ['Content-Type', textType], body };
-}
-
-export function emptyResponse(status: number): HttpResponse {
-  return { status, headers: [], body: '' };
 }

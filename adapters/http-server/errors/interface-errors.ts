@@ -5,14 +5,15 @@ import { type HttpResponse, isWhole } from '../http-message.js';
 
 /** How an interface prints errors, of requests and of operations. */
 export interface InterfaceErrors {
-  badInput(error: BadInput): HttpResponse;
+  /** `call`: its name, if the error is in an input. */
+  badInput(error: BadInput, call?: string): HttpResponse;
   /** `where`: method and path of the request. */
   unknownPath(where: string): HttpResponse;
   /** The path cannot be decoded. */
   unreadablePath(error: BadInput): HttpResponse;
   wrongMethod(where: string, allowed: readonly string[]): HttpResponse;
-  /** No credentials, or unknown ones, for a call that needs this access. */
-  unauthenticated(access: CallAccess): HttpResponse;
+  /** No credentials, or an unknown token, for a route; `path` is its pattern. */
+  unauthenticated(route: { readonly path: string; readonly access: CallAccess }, token: string): HttpResponse;
   /** Known credentials without this access. */
   forbidden(access: CallAccess): HttpResponse;
   /** Refused before routing: a foreign host or origin, or a route that this server does not provide. */
@@ -33,7 +34,7 @@ export interface RefusingCall {
 }
 
 /** An error of an operation, of which only the tag is used. */
-interface TaggedError {
+export interface TaggedError {
   readonly type: ErrorTag;
 }
 
@@ -64,12 +65,12 @@ export const internalErrorText = 'internal error; the server log has the cause';
  */
 export function plainErrorsOf(errors: InterfaceErrors): InterfaceErrors {
   return {
-    badInput: (error) => plain(errors.badInput(error), badRequest(error)),
+    badInput: (error, call) => plain(errors.badInput(error, call), badRequest(error)),
     unknownPath: (where) => plain(errors.unknownPath(where), refusedAs('there is no such path')),
     unreadablePath: (error) => plain(errors.unreadablePath(error), badRequest(error)),
     wrongMethod: (where, allowed) =>
       plain(errors.wrongMethod(where, allowed), refusedAs('method not allowed on this path')),
-    unauthenticated: (access) => plain(errors.unauthenticated(access), { type: 'permission_denied' }),
+    unauthenticated: (route, token) => plain(errors.unauthenticated(route, token), { type: 'permission_denied' }),
     forbidden: (access) => plain(errors.forbidden(access), { type: 'permission_denied' }),
     refused: (status, message) => plain(errors.refused(status, message), refusedAs(message)),
     needsUpgrade: () => plain(errors.needsUpgrade(), refusedAs(needsUpgradeText)),
@@ -124,8 +125,6 @@ export interface BadInput {
   readonly pointer?: string;
   /** Name of the query parameter. */
   readonly parameter?: string;
-  /** The status that clients of Nomad expect in place of a 400. */
-  readonly status?: 500;
 }
 
 /** In seconds: how soon a request may be tried again for which there was no room. */

@@ -1,7 +1,6 @@
 import { accessText, type CallAccess } from '../../../src/api/access.js';
 import type { ErrorTag, JobCallError } from '../../../src/api/errors.js';
-import { emptyResponse, textResponse } from '../calls/router.js';
-import type { HttpResponse, Vocabulary } from '../http-message.js';
+import { type HttpResponse, textResponse } from '../http-message.js';
 import {
   type BadInput,
   busyStoreText,
@@ -12,6 +11,7 @@ import {
   type RefusingCall,
   retryAfter,
   retryBusyStore,
+  type TaggedError,
 } from './interface-errors.js';
 
 const worded = [
@@ -31,12 +31,18 @@ type Worded = Exclude<
   { readonly type: 'permission_denied' }
 >;
 
-function jobErrorResponse(error: JobCallError, { name, access, where }: RefusingCall, names: Vocabulary): HttpResponse {
+function jobErrorResponse(error: TaggedError, { access, where }: RefusingCall): HttpResponse {
   if (isBusyStore(error)) return retryBusyStore(textResponse(503, busyStoreText));
-  if (error.type === 'permission_denied') return permissionDenied(names, 'the token lacks the right', access);
-  const status = jobStatusOf(error, name, names);
-  const message = isWorded(error) ? wordsOf(error) : error.message;
-  return textResponse(status, names === 'neutral' && status === 404 ? `${message}: ${where}` : message);
+  if (error.type === 'permission_denied') return permissionDenied('the token lacks the right', access);
+  const status = jobStatusOf(error);
+  const message = jobErrorText(error);
+  return textResponse(status, status === 404 ? `${message}: ${where}` : message);
+}
+
+/** The message of an error other than a missing right. */
+export function jobErrorText(tagged: TaggedError): string {
+  const error = tagged as Exclude<JobCallError, { readonly type: 'permission_denied' }>;
+  return isWorded(error) ? wordsOf(error) : error.message;
 }
 
 function isWorded(error: JobCallError): error is Worded {
@@ -61,48 +67,39 @@ function wordsOf(error: Worded): string {
   }
 }
 
-/** Clients of Nomad compare with exactly the first two words. */
-function permissionDenied(names: Vocabulary, reason: string, access: CallAccess): HttpResponse {
-  const denied = 'Permission denied';
-  return textResponse(403, names === 'upstream' ? denied : `${denied}: ${reason}. ${accessText(access)}`);
+function permissionDenied(reason: string, access: CallAccess): HttpResponse {
+  return textResponse(403, `Permission denied: ${reason}. ${accessText(access)}`);
 }
 
 const noToken = 'no valid token was sent, in the header X-SVC-Token or as "Authorization: Bearer …"';
 
 /** Errors of the job interface: plain text. */
-export function jobErrors(names: Vocabulary): InterfaceErrors {
-  const isForNomad = names === 'upstream';
-  return {
-    badInput: (error) => {
-      const response = textResponse((isForNomad ? error.status : undefined) ?? statusOfBadInput(error), error.message);
-      response.headers.push(...retryAfter(error));
-      return response;
-    },
-    unknownPath: (where) =>
-      isForNomad
-        ? emptyResponse(404)
-        : textResponse(404, `there is no such path: ${where}; GET /v1/openapi.json describes all paths`),
-    unreadablePath: (error) => textResponse(400, error.message),
-    wrongMethod: (where, allowed) => {
-      const methods = allowed.join(', ');
-      const message = isForNomad ? 'Invalid method' : `${where}: the allowed methods are ${methods}`;
-      const response = textResponse(405, message);
-      response.headers.push('Allow', methods);
-      return response;
-    },
-    unauthenticated: (access) => permissionDenied(names, noToken, access),
-    forbidden: (access) => permissionDenied(names, 'the token lacks the right', access),
-    refused: textResponse,
-    needsUpgrade: () => {
-      if (isForNomad) return textResponse(500, needsUpgradeText);
-      const response = textResponse(426, needsUpgradeText);
-      response.headers.push('Upgrade', 'websocket');
-      return response;
-    },
-    callError: (error, call) => jobErrorResponse(error as JobCallError, call, names),
-    internal: () => textResponse(500, internalErrorText),
-  };
-}
+export const jobErrors: InterfaceErrors = {
+  badInput: (error) => {
+    const response = textResponse(statusOfBadInput(error), error.message);
+    response.headers.push(...retryAfter(error));
+    return response;
+  },
+  unknownPath: (where) =>
+    textResponse(404, `there is no such path: ${where}; GET /v1/openapi.json describes all paths`),
+  unreadablePath: (error) => textResponse(400, error.message),
+  wrongMethod: (where, allowed) => {
+    const methods = allowed.join(', ');
+    const response = textResponse(405, `${where}: the allowed methods are ${methods}`);
+    response.headers.push('Allow', methods);
+    return response;
+  },
+  unauthenticated: ({ access }) => permissionDenied(noToken, access),
+  forbidden: (access) => permissionDenied('the token lacks the right', access),
+  refused: textResponse,
+  needsUpgrade: () => {
+    const response = textResponse(426, needsUpgradeText);
+    response.headers.push('Upgrade', 'websocket');
+    return response;
+  },
+  callError: jobErrorResponse,
+  internal: () => textResponse(500, internalErrorText),
+};
 
 function statusOfBadInput(error: BadInput): number {
   switch (error.reason) {
@@ -207,102 +204,14 @@ export const jobStatuses: { readonly [T in JobCallError['type']]: StatusOf<T> } 
   enqueue_refused: { otherwise: 400, not_defined: 409, mismatch: 409, full: 429 },
 };
 
-type Statuses = Readonly<Partial<Record<ErrorTag, Status>>>;
-
-/**
- * The statuses that clients of Nomad expect instead: Nomad answers conflicts with the current state with 500, and clients distinguish
- * such errors by their messages.
- */
-const inNomad: Statuses = {
-  role_not_found: 500,
-  token_not_found: 400,
-  invalid_namespace: 500,
-  node_taken: 403,
-  command_failed: 500,
-  unknown_region: 500,
-  admission_refused: 500,
-  invalid_job: 500,
-  index_conflict: 500,
-  transition_refused: 500,
-  job_not_found: 500,
-  version_not_found: 500,
-  revert_refused: 500,
-  version_base_not_found: 500,
-  dispatch_refused: 500,
-  evaluation_refused: 500,
-  total_count_too_large: 500,
-  tag_refused: 500,
-  evaluation_deletion_refused: 500,
-  search_refused: 500,
-  unknown_allocation: 500,
-  namespace_not_found: 500,
-  namespace_protected: 500,
-  namespace_in_use: 500,
-  force_refused: 500,
-  deployment_not_found: 500,
-  deployment_over: 500,
-  unknown_deployment_group: 500,
-  canaries_not_healthy: 500,
-  not_of_deployment: 500,
-  no_allocations: 500,
-  node_not_found: 500,
-  node_refused: 500,
-  node_pool_not_found: 500,
-  node_pool_in_use: 500,
-  malformed_accessor: 500,
-  invalid_variable: 500,
-};
-
-const malformedId: Statuses = { invalid_request: 500 };
-const unreadableFilter: Statuses = { filter_syntax: 500, filter_evaluation: 500 };
-const nodeNotFound: Statuses = { node_not_found: 404 };
-
-/** Calls with other statuses for clients of Nomad. */
-const inNomadByCall: Readonly<Record<string, Statuses>> = {
-  'jobs.scale': { job_not_found: 404 },
-  'jobs.statuses': unreadableFilter,
-  'jobs.statusesOf': unreadableFilter,
-  'evaluations.count': unreadableFilter,
-  'evaluations.read': malformedId,
-  'evaluations.allocations': malformedId,
-  'allocations.read': malformedId,
-  'allocations.services': malformedId,
-  'deployments.read': malformedId,
-  'deployments.allocations': malformedId,
-  'services.remove': malformedId,
-  'nodes.read': malformedId,
-  'nodes.readMeta': { node_not_found: 404, node_refused: 400 },
-  'nodes.applyMeta': { node_not_found: 404, node_refused: 400 },
-  'nodePools.jobs': { node_pool_not_found: 404 },
-  'nodePools.nodes': { node_pool_not_found: 404 },
-  // The built-in pools are refused like pools in use.
-  'nodePools.remove': { invalid_node_pool: 500 },
-  'agents.heartbeat': nodeNotFound,
-  'agents.work': nodeNotFound,
-  'agents.variables': nodeNotFound,
-  'agents.report': nodeNotFound,
-  'agents.leave': nodeNotFound,
-};
-
-/** An error of an operation, as far as its status depends on it. */
-interface StatusSubject {
-  readonly type: ErrorTag;
-  readonly reason?: string;
-}
-
-/** The status of an error of a call of the job interface; `call` is the name of the call. */
-export function jobStatusOf(error: StatusSubject, call: string, names: Vocabulary): number {
-  const tag = error.type as JobCallError['type'];
-  const own: Status | Readonly<Record<string, Status | undefined>> = jobStatuses[tag];
-  const status = typeof own === 'number' ? own : (own[error.reason ?? ''] ?? own['otherwise'] ?? 500);
-  if (names === 'neutral') return status;
-  return inNomadByCall[call]?.[tag] ?? inNomad[tag] ?? status;
+/** The status of an error of the job interface, as far as it depends on the error alone. */
+export function jobStatusOf(error: { readonly type: ErrorTag; readonly reason?: string }): number {
+  const own: Status | Readonly<Record<string, Status | undefined>> = jobStatuses[error.type as JobCallError['type']];
+  return typeof own === 'number' ? own : (own[error.reason ?? ''] ?? own['otherwise'] ?? 500);
 }
 
 /** Every status that errors with this tag can have, the usual one first. */
-export function jobStatusesOf(tag: ErrorTag, call: string, names: Vocabulary): readonly number[] {
-  const usual = jobStatusOf({ type: tag }, call, names);
-  const own = jobStatuses[tag as JobCallError['type']];
-  if (names === 'upstream' || typeof own === 'number') return [usual];
-  return [...new Set([usual, ...Object.values<number>(own)])];
+export function jobStatusesOf(type: ErrorTag): readonly number[] {
+  const own = jobStatuses[type as JobCallError['type']];
+  return typeof own === 'number' ? [own] : [...new Set([jobStatusOf({ type }), ...Object.values<number>(own)])];
 }

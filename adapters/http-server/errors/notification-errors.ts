@@ -1,7 +1,6 @@
 import type { NotificationCallError } from '../../../src/api/errors.js';
 import type { FieldFault, NotFound, VerificationFailed } from '../../../src/index.js';
-import { jsonApiType } from '../calls/router.js';
-import type { HttpResponse } from '../http-message.js';
+import { type HttpResponse, jsonApiType } from '../http-message.js';
 import { responseMember } from '../notifications/resource-documents.js';
 import {
   type BadInput,

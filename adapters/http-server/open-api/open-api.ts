@@ -5,8 +5,9 @@ import type { Input, Inputs } from '../../../src/api/inputs.js';
 import { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
 import { jobJsonSchema } from '../../../src/jobs/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
-import { jsonApiType, jsonType, type Route } from '../calls/router.js';
-import type { HeaderNames } from '../http-message.js';
+import type { Route } from '../calls/router.js';
+import type { JobDialect } from '../dialect.js';
+import { jsonApiType, jsonType } from '../http-message.js';
 import { jobSchemas } from './job-schemas.js';
 import { anyObject } from './json-schema.js';
 import { notificationSchemas } from './notification-schemas.js';
@@ -14,19 +15,19 @@ import { errorStatuses, headerComponents, responseComponents, responsesOf } from
 import { functionSchemas } from './system-schemas.js';
 
 /**
- * The OpenAPI 3.1 document of the interface; `notificationsPath` is where the notification interface is mounted, `names`
+ * The OpenAPI 3.1 document of the interface; `notificationsPath` is where the notification interface is mounted, `dialect`
  * the form of the headers.
  */
-export function openApiDocument(notificationsPath: string, names: HeaderNames): JsonSchema {
+export function openApiDocument(notificationsPath: string, dialect: JobDialect): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const named of callsOf()) {
     const { call } = named;
     const path = (call.interface === 'notifications' ? notificationsPath : '') + call.path;
     paths[path] ??= {};
     for (const method of call.methods) {
-      (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method, names);
+      (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method, dialect);
     }
-    if (call.alias !== undefined) paths[call.alias] = aliasOf(named, names);
+    if (call.alias !== undefined) paths[call.alias] = aliasOf(named, dialect);
   }
   return {
     openapi: '3.1.0',
@@ -43,7 +44,7 @@ export function openApiDocument(notificationsPath: string, names: HeaderNames): 
       headers: headerComponents,
       parameters: { pretty },
       securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: names.token },
+        token: { type: 'apiKey', in: 'header', name: dialect.headers.token },
         bearer: { type: 'http', scheme: 'bearer' },
       },
     },
@@ -66,7 +67,7 @@ const ownPath: JsonSchema = {
   },
 };
 
-function operationOf(named: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
+function operationOf(named: NamedCall, method: HttpMethod, dialect: JobDialect): JsonSchema {
   const { name, area, call } = named;
   const main = method === call.methods[0];
   const body = requestBodyOf(call);
@@ -74,27 +75,27 @@ function operationOf(named: NamedCall, method: HttpMethod, names: HeaderNames): 
     operationId: main ? name : `${name}.${method.toLowerCase()}`,
     tags: [area],
     summary: call.summary,
-    description: [accessText(call.access), errorsText(named, names)].join(' ').trim(),
+    description: [accessText(call.access), errorsText(named, dialect)].join(' ').trim(),
     security: call.access.type === 'public' ? [] : [{ token: [] }, { bearer: [] }],
     parameters: [...pathParameters(call.path), ...queryParameters(call), ...prettyParameter(call)],
     ...(body === undefined ? {} : { requestBody: body }),
-    responses: responsesOf(named, method, names),
+    responses: responsesOf(named, method, dialect),
   };
 }
 
 /** The operations of a call at its second path. */
-function aliasOf(named: NamedCall, names: HeaderNames): Record<string, JsonSchema> {
+function aliasOf(named: NamedCall, dialect: JobDialect): Record<string, JsonSchema> {
   return Object.fromEntries(
     named.call.methods.map((method) => {
-      const operation = operationOf(named, method, names);
+      const operation = operationOf(named, method, dialect);
       return [method.toLowerCase(), { ...operation, operationId: `${String(operation['operationId'])}.alias` }];
     }),
   );
 }
 
 /** The errors of the operation, by the tags that the clients of this package get. */
-function errorsText(named: NamedCall, names: HeaderNames): string {
-  const errors = [...errorStatuses(named, names)].map(([tag, statuses]) => `${tag} (${statuses.join(' or ')})`);
+function errorsText(named: NamedCall, dialect: JobDialect): string {
+  const errors = [...errorStatuses(named, dialect)].map(([tag, statuses]) => `${tag} (${statuses.join(' or ')})`);
   return errors.length === 0 ? '' : `Errors: ${errors.join(', ')}.`;
 }
 
@@ -213,9 +214,9 @@ export const openApiRoute: Route = {
   methods: ['GET'],
   path: '/v1/openapi.json',
   access: everybody,
-  handle: ({ notificationsPath, names }) => {
-    const key = `${names.vocabulary} ${notificationsPath}`;
-    const body = printed.get(key) ?? JSON.stringify(openApiDocument(notificationsPath, names));
+  handle: ({ notificationsPath, dialect }) => {
+    const key = `${dialect.names} ${notificationsPath}`;
+    const body = printed.get(key) ?? JSON.stringify(openApiDocument(notificationsPath, dialect));
     printed.set(key, body);
     return Promise.resolve({ status: 200, headers: ['Content-Type', jsonType], body });
   },

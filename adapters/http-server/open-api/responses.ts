@@ -2,25 +2,24 @@ import type { Call, Framing, HttpMethod } from '../../../src/api/call.js';
 import type { ErrorTag, NotificationCallError } from '../../../src/api/errors.js';
 import type { NamedCall } from '../../../src/api/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
-import { jsonApiType, jsonType } from '../calls/router.js';
-import { jobStatusesOf } from '../errors/job-errors.js';
+import type { JobDialect } from '../dialect.js';
 import { notificationStatuses } from '../errors/notification-errors.js';
-import type { HeaderNames } from '../http-message.js';
+import { jsonApiType, jsonType } from '../http-message.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** Every status that the call can return for this method, with the content of the response. */
-export function responsesOf(named: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
+export function responsesOf(named: NamedCall, method: HttpMethod, dialect: JobDialect): JsonSchema {
   const { call } = named;
   const { answer, kind } = call;
-  const success = successOf(call, names);
+  const success = successOf(call, dialect);
   const responses: Record<string, JsonSchema> = {};
   const form = call.interface === 'notifications' ? 'DocumentError' : 'TextError';
-  for (const status of refusalsOf(named, method, names)) {
+  for (const status of refusalsOf(named, method, dialect)) {
     const name = status === 414 || status === 421 ? 'TextError' : form;
     responses[status] = { $ref: `#/components/responses/${name}${status}` };
   }
   if (call.absent !== undefined) responses[404] = { description: call.absent, content: textContent };
-  const other = answer.otherSchema === undefined ? success : successOf(call, names, answer.otherSchema);
+  const other = answer.otherSchema === undefined ? success : successOf(call, dialect, answer.otherSchema);
   for (const status of answer.otherStatuses ?? []) responses[status] = other;
   // A request without an upgrade is refused.
   if (kind === 'socket') responses[101] = { description: 'Switching to the WebSocket protocol' };
@@ -29,22 +28,25 @@ export function responsesOf(named: NamedCall, method: HttpMethod, names: HeaderN
 }
 
 /** The errors of the call's operation with their statuses. */
-export function errorStatuses({ name, call }: NamedCall, names: HeaderNames): ReadonlyMap<ErrorTag, readonly number[]> {
+export function errorStatuses(
+  { name, call }: NamedCall,
+  dialect: JobDialect,
+): ReadonlyMap<ErrorTag, readonly number[]> {
   const statusesOf = (tag: ErrorTag): readonly number[] =>
     call.interface === 'notifications'
       ? [notificationStatuses[tag as NotificationCallError['type']]]
-      : jobStatusesOf(tag, name, names.vocabulary);
+      : dialect.statusesOf(tag, name);
   return new Map(call.errors.map((tag) => [tag, statusesOf(tag)]));
 }
 
-function refusalsOf(named: NamedCall, method: HttpMethod, names: HeaderNames): ReadonlySet<number> {
+function refusalsOf(named: NamedCall, method: HttpMethod, dialect: JobDialect): ReadonlySet<number> {
   const { call } = named;
   const isRead = method === 'GET' || method === 'HEAD';
   const ofInterface = call.interface === 'notifications' ? ofNotifications(call) : ofJobs(call);
   const ofBody = bodyKindOf(call) === 'none' ? [] : [400, 413];
-  const ofUpgrade = call.kind === 'socket' && names.vocabulary === 'neutral' ? [426] : [];
+  const ofUpgrade = call.kind === 'socket' ? [dialect.errors.needsUpgrade().status] : [];
   const ofWaiting = call.kind === 'waiting' ? [429] : [];
-  const ofErrors = [...errorStatuses(named, names).values()].flat();
+  const ofErrors = [...errorStatuses(named, dialect).values()].flat();
   return new Set([
     414,
     421,
@@ -69,9 +71,9 @@ function ofJobs(call: Call): readonly number[] {
   return [...(takesInputs ? [400] : []), ...(call.access.type === 'public' ? [] : [403])];
 }
 
-function successOf(call: Call, names: HeaderNames, schema = call.answer.schema): JsonSchema {
+function successOf(call: Call, dialect: JobDialect, schema = call.answer.schema): JsonSchema {
   const { answer, framing } = call;
-  if (schema === undefined) return { description: 'Done', ...headersOf(call, names) };
+  if (schema === undefined) return { description: 'Done', ...headersOf(call, dialect) };
   const own = call.framesType ?? (answer.resource === undefined ? jsonType : jsonApiType);
   const content: Record<string, JsonSchema> = {};
   if (framing !== 'bytes') content[own] = { schema };
@@ -80,7 +82,11 @@ function successOf(call: Call, names: HeaderNames, schema = call.answer.schema):
       ? (call.contentType ?? 'application/octet-stream')
       : answer.otherContentType;
   if (other !== undefined) content[other] = { schema: { type: 'string' } };
-  return { description: framing === undefined ? 'The answer' : described[framing], ...headersOf(call, names), content };
+  return {
+    description: framing === undefined ? 'The answer' : described[framing],
+    ...headersOf(call, dialect),
+    content,
+  };
 }
 
 const described: Readonly<Record<Framing, string>> = {
@@ -89,7 +95,7 @@ const described: Readonly<Record<Framing, string>> = {
   joined: 'One item after the other; `{}` is a heartbeat',
 };
 
-function headersOf(call: Call, names: HeaderNames): { readonly headers?: JsonSchema } {
+function headersOf(call: Call, { headers: names }: JobDialect): { readonly headers?: JsonSchema } {
   const { answer, kind } = call;
   if (call.interface !== 'jobs' || kind === 'stream' || kind === 'socket') return {};
   const header = (name: string): JsonSchema => ({ $ref: `#/components/headers/${name}` });

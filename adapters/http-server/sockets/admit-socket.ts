@@ -3,13 +3,8 @@ import { isHandshakeAnnounced, type MessageSocket, tokenOfHandshake } from '../.
 import type { Principal } from '../../../src/index.js';
 import type { Query } from '../calls/query-and-body.js';
 import type { Route, RouteCall } from '../calls/router.js';
-import {
-  type Authentication,
-  type Authenticator,
-  mayHaveRight,
-  refusedSocketToken,
-  tokenFrom,
-} from '../edge/access.js';
+import type { JobDialect } from '../dialect.js';
+import { type Authentication, type Authenticator, mayHaveRight, tokenFrom } from '../edge/access.js';
 import { claimantOf } from '../edge/shares.js';
 import { internalErrorText } from '../errors/interface-errors.js';
 import { type HttpRequest, tokenHeaders } from '../http-message.js';
@@ -31,8 +26,7 @@ type SocketAdmission =
 interface Gate {
   readonly authenticate: Authenticator;
   readonly handshakes: Handshakes;
-  /** Whether refusals use Nomad's messages. */
-  readonly upstream: boolean;
+  readonly dialect: JobDialect;
 }
 
 /** Timeout in milliseconds for the first message with the token. */
@@ -46,14 +40,14 @@ async function admitSocket(
   request: HttpRequest,
   query: Query,
   socket: MessageSocket,
-  { authenticate, handshakes, upstream }: Gate,
+  { authenticate, handshakes, dialect }: Gate,
 ): Promise<SocketAdmission> {
   const announced = query.get('ws_handshake');
   if (announced.isErr()) return refused(1008, announced.error.message);
   const asked = isHandshakeAnnounced(announced.value);
   if (typeof asked === 'object') return refused(1008, asked.fault);
   const admitted = async (asking: HttpRequest): Promise<SocketAdmission> =>
-    admissionOf(await authenticate(asking), upstream ? refusedSocketToken(tokenFrom(asking) ?? '') : unknownToken);
+    admissionOf(await authenticate(asking), dialect.unknownSocketToken(tokenFrom(asking) ?? ''));
   if (!asked) return admitted(request);
   const first = await handshakes.during(
     () => firstMessage(socket),
@@ -73,8 +67,6 @@ async function admitSocket(
 function refused(code: SocketRefusal['code'], reason: string): SocketAdmission {
   return { type: 'refused', refusal: { code, reason } };
 }
-
-const unknownToken = 'rpc error: Permission denied';
 
 function admissionOf(authentication: Authentication, whenUnknown: string): SocketAdmission {
   switch (authentication.type) {

@@ -5,7 +5,7 @@ import { type AnswerForm, computed, nothing, written } from '../answers.js';
 import { socket, stream, write, writeServer } from '../call.js';
 import { allocationInPath, commandErrors, inBody, inPath, inQuery, required, taskInQuery } from '../inputs.js';
 import { jsonBoolean, jsonName } from '../json-codecs.js';
-import { base64From, boolean, bytesFromBase64, strictBoolean, text, whole, wholeOr500, word } from '../text-codecs.js';
+import { base64From, boolean, bytesFromBase64, text, whole, word } from '../text-codecs.js';
 
 /** The answer of commands: existing clients expect an index, which carries no information. */
 const ordered: AnswerForm<void, void> = {
@@ -36,7 +36,6 @@ export const allocationCommandCalls = {
     access: inNamespaceOf('record', 'alloc-lifecycle'),
     summary: 'Restarts one task, all running tasks, or all tasks including ended ones',
     args: ['allocationId'],
-    anyMethod: true,
     optionalBody: true,
     inputs: {
       allocationId: allocationInPath,
@@ -184,8 +183,8 @@ function usageDocument({ residentBytes, userPercent, systemPercent }: Usage, meg
 
 const path = inQuery('path', text, 'Path below the folder of the allocation; default: the folder itself');
 const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; default: 0');
-const readOffset = inQuery('offset', wholeOr500, 'Bytes after the start, or before the end; default: 0');
-const startOffset = required(inQuery('offset', wholeOr500, 'Bytes after the start'));
+const readOffset = inQuery('offset', whole, 'Bytes after the start, or before the end; default: 0');
+const startOffset = required(inQuery('offset', whole, 'Bytes after the start'));
 const file = inQuery('path', text, 'Path below the folder of the allocation');
 const origin = inQuery('origin', word('start', 'end'), 'Reference point of `offset`; default: `start`');
 
@@ -277,7 +276,7 @@ export const fileCalls = {
       allocationId: allocationInPath,
       path: file,
       offset: startOffset,
-      limit: inQuery('limit', wholeOr500, 'The most bytes to return; 0 or less: no limit'),
+      limit: inQuery('limit', whole, 'The most bytes to return; 0 or less: no limit'),
     },
     errors: commandErrors,
     contentType: 'text/plain; charset=utf-8',
@@ -314,8 +313,8 @@ export const fileCalls = {
       type: inQuery('type', text, 'The stream: `stdout` or `stderr`'),
       offset,
       origin,
-      follow: inQuery('follow', strictBoolean, 'Whether to wait for appended bytes; default: false'),
-      plain: inQuery('plain', strictBoolean, 'Whether to send raw bytes without frames'),
+      follow: inQuery('follow', boolean, 'Whether to wait for appended bytes; default: false'),
+      plain: inQuery('plain', boolean, 'Whether to send raw bytes without frames'),
     },
     errors: commandErrors,
     bytesWhen: 'plain',
@@ -354,7 +353,6 @@ export const actionCalls = {
     inputs: { jobId: inPath('job_id', text) },
     errors: commandErrors,
     leaderHeaders: 'unknown',
-    judgesWaiting: true,
     // Read from the job, but the interface sends no index header.
     answer: { ...computed<readonly JobAction[]>('JobActions'), indexOf: () => 0 },
   }),

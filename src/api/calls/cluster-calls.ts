@@ -77,7 +77,6 @@ export const maintenanceCalls = {
     access: management,
     summary: 'Removes all ended records, regardless of their age',
     inputs: {},
-    judgesWaiting: true,
     answer: nothing(200),
   }),
 
@@ -88,7 +87,6 @@ export const maintenanceCalls = {
     access: management,
     summary: 'Recomputes the summaries of all jobs',
     inputs: {},
-    judgesWaiting: true,
     answer: nothing(200),
   }),
 } as const;

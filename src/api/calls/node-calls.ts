@@ -19,7 +19,7 @@ import {
   member,
   namedSchema,
 } from '../json-codecs.js';
-import { strictBoolean, type TextCodec, text } from '../text-codecs.js';
+import { boolean, type TextCodec, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);
 
@@ -33,16 +33,16 @@ function notGiven<T>(): T {
 
 /** `enable=true` of old clients: a drain that stops all allocations immediately. */
 const enabledDrain: TextCodec<{ readonly Deadline: number }> = {
-  schema: strictBoolean.schema,
+  schema: boolean.schema,
   parse: (written, name) =>
-    strictBoolean.parse(written, name).map((enabled) => (enabled ? { Deadline: -1_000_000_000 } : notGiven())),
+    boolean.parse(written, name).map((enabled) => (enabled ? { Deadline: -1_000_000_000 } : notGiven())),
   print: () => 'true',
 };
 
 /** `enable=false` of old clients makes the node eligible again. */
 const disabledDrain: TextCodec<boolean> = {
-  ...strictBoolean,
-  parse: (written, name) => strictBoolean.parse(written, name).map((enabled) => (enabled ? notGiven() : true)),
+  ...boolean,
+  parse: (written, name) => boolean.parse(written, name).map((enabled) => (enabled ? notGiven() : true)),
   print: () => 'false',
 };
 

@@ -217,7 +217,6 @@ export const searchCalls = {
     errors: ['search_refused'],
     answer: matches<PrefixMatches & { readonly index: number }>(),
     leaderHeaders: 'known',
-    judgesWaiting: true,
   }),
 
   /** Finds objects whose name contains a string, including groups, tasks and services inside jobs. */
@@ -230,6 +229,5 @@ export const searchCalls = {
     errors: ['search_refused'],
     answer: matches<FuzzyMatches & { readonly index: number }>(),
     leaderHeaders: 'known',
-    judgesWaiting: true,
   }),
 } as const;

@@ -15,7 +15,7 @@ import { type AnswerForm, computed, done, found } from '../answers.js';
 import { readServer, socketServer, streamServer, system, writeServer } from '../call.js';
 import { inBody, inPath, inQuery, required } from '../inputs.js';
 import { jsonDocument, jsonTexts, namedSchema } from '../json-codecs.js';
-import { base64From, bytesFromBase64, name, strictBoolean, text, word } from '../text-codecs.js';
+import { base64From, boolean, bytesFromBase64, name, text, word } from '../text-codecs.js';
 
 const encoder = new TextEncoder();
 
@@ -160,7 +160,6 @@ export const systemCalls = {
     access: inArea('node', 'read'),
     summary: 'The servers of the region: this one',
     inputs: {},
-    judgesWaiting: true,
     answer: computed<AgentMembers>('AgentMembers'),
   }),
 
@@ -185,8 +184,8 @@ export const systemCalls = {
         text,
         'The minimum level: `trace`, `debug`, `info`, `warn` or `error`; default: `info`',
       ),
-      json: inQuery('log_json', strictBoolean, 'Whether entries are JSON objects instead of lines'),
-      plain: inQuery('plain', strictBoolean, 'Whether to send raw lines without frames'),
+      json: inQuery('log_json', boolean, 'Whether entries are JSON objects instead of lines'),
+      plain: inQuery('plain', boolean, 'Whether to send raw lines without frames'),
       nodeId: inQuery('node_id', text, 'The node whose log to stream; a node that runs in this server shares its log'),
       serverId: inQuery('server_id', text, 'The server whose log to stream: the name of this server, or `leader`'),
     },
@@ -213,7 +212,6 @@ export const systemCalls = {
     access: everybody,
     summary: 'Address of the leader: this server, which has no peers',
     inputs: {},
-    judgesWaiting: true,
     answer: { ...computed<string>('Address'), schema: namedSchema('Address') },
   }),
 
@@ -224,7 +222,6 @@ export const systemCalls = {
     access: everybody,
     summary: 'Addresses of all servers: this one',
     inputs: {},
-    judgesWaiting: true,
     answer: computed<readonly string[]>('Addresses'),
   }),
 
@@ -235,7 +232,6 @@ export const systemCalls = {
     access: inArea('operator', 'read'),
     summary: 'The servers of the cluster: this one, which leads',
     inputs: {},
-    judgesWaiting: true,
     answer: computed<RaftConfiguration>('RaftConfiguration'),
   }),
 
@@ -256,7 +252,6 @@ export const systemCalls = {
     access: everybody,
     summary: 'The regions: this one',
     inputs: {},
-    judgesWaiting: true,
     answer: computed<readonly string[]>('RegionNames'),
   }),
 } as const;

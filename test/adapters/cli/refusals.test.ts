@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../adapters/compat/index.js';
 import {
   manualClock,
   memoryStorage,

@@ -3,15 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { ok } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { furtherRoutes, routeTable } from '../../../adapters/http-server/calls/route-table.js';
-import type { Route } from '../../../adapters/http-server/calls/router.js';
 import {
   createHttpHandler,
   type HttpHandler,
   nodeListener,
   requestFrom,
   upgradeListener,
-} from '../../../adapters/http-server/index.js';
+} from '../../../adapters/compat/index.js';
+import { nomadRoutes } from '../../../adapters/compat/nomad.js';
+import { discoveryRoute } from '../../../adapters/compat/terraform.js';
+import { routeTable, workspacePageRoute } from '../../../adapters/http-server/calls/route-table.js';
+import type { Route } from '../../../adapters/http-server/calls/router.js';
 import type { CallAccess } from '../../../src/access/allows.js';
 import { namespaceCapabilities } from '../../../src/access/capability.js';
 import { areas } from '../../../src/access/policy/parse-policy.js';
@@ -251,12 +253,13 @@ async function ask(route: Route, secret: string | undefined, names: Names): Prom
   return { status: response.status, text, changed: (await indexOf()) !== before };
 }
 
-const neutral = [...routeTable, ...furtherRoutes(false)];
+const neutral = [...routeTable, workspacePageRoute];
+const further = [workspacePageRoute, discoveryRoute, ...nomadRoutes];
 
 describe('who may call', () => {
   it('is stated for every route, and for no others', () => {
     const listed = [...Object.keys(forEverybody), ...Object.keys(byWhatIsSeen), ...Object.keys(emptyWithoutRight)];
-    const routes = [...routeTable, ...furtherRoutes(true)];
+    const routes = [...routeTable, ...further];
     expect(routes.filter((route) => expectationOf(route) === undefined).map(({ name }) => name)).toEqual([]);
     expect(listed.filter((name) => !routes.some((route) => route.name === name))).toEqual([]);
   });
@@ -275,7 +278,7 @@ describe('who may call', () => {
     }
   });
 
-  it.each(furtherRoutes(true).map((route) => ({ name: route.name, route })))(
+  it.each(further.map((route) => ({ name: route.name, route })))(
     '$name, with the names of Nomad',
     async ({ route }) => {
       const expected = expectationOf(route) ?? refused;

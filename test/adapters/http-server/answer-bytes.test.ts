@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeListener } from '../../../adapters/http-server/index.js';
+import { nodeListener } from '../../../adapters/compat/index.js';
 
 /** Texts that need one, two, three and four bytes for a character, and one that has no UTF-8 form. */
 const texts: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpHandler, fetchHandler, nodeListener, requestFrom } from '../../../adapters/compat/index.js';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import type { BodyAllowance } from '../../../adapters/http-server/http-message.js';
-import { createHttpHandler, fetchHandler, nodeListener, requestFrom } from '../../../adapters/http-server/index.js';
 import { anonymousPrincipal, hostPrincipal, type Principal } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { bodyFor, bodySchemaOf, sampleJob, targetFor } from './route-samples.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/compat/index.js';
 import { memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { manualClock } from '../../../adapters/memory/manual-clock.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errAsync } from 'neverthrow';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';

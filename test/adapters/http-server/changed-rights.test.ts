@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, type HttpResponse, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpResponse, requestFrom } from '../../../adapters/compat/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, hostPrincipal } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ConnectionLimits, limitConnections } from '../../../adapters/http-server/index.js';
+import { type ConnectionLimits, limitConnections } from '../../../adapters/compat/index.js';
 
 let server: Server | undefined;
 const sockets: Socket[] = [];

@@ -1,8 +1,8 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import type { Route } from '../../../adapters/http-server/calls/router.js';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { tokens } from '../../../src/access/tokens.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import { type Engine, hostPrincipal, type Principal, pendingTask } from '../../../src/index.js';

@@ -1,6 +1,6 @@
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../adapters/compat/index.js';
 import type { Engine } from '../../../src/index.js';
 import type { Logger } from '../../../src/ports/index.js';
 import { everything, filledEngine } from './engine-under-test.js';

@@ -7,7 +7,7 @@ import {
   type HttpHandlerOptions,
   nodeListener,
   requestFrom,
-} from '../../../adapters/http-server/index.js';
+} from '../../../adapters/compat/index.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { engineUnderTest } from './engine-under-test.js';

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, fetchHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, fetchHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { engineUnderTest } from './engine-under-test.js';

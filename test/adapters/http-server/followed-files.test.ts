@@ -1,6 +1,6 @@
 import { okAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import type { ManualClock } from '../../../adapters/memory/index.js';
 import type { CommandOutput, CommandPerformer } from '../../../src/agent/link/node-command.js';
 import { filledEngine } from './engine-under-test.js';

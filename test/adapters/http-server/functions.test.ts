@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { headerNamesFor } from '../../../adapters/http-server/http-message.js';
-import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/compat/index.js';
+import { neutral } from '../../../adapters/http-server/dialect.js';
 import { openApiDocument } from '../../../adapters/http-server/open-api/open-api.js';
 import { type ManualClock, manualClock } from '../../../adapters/memory/index.js';
 import { connect } from '../../../src/client/index.js';
@@ -187,7 +187,7 @@ describe('functions over HTTP', () => {
   });
 
   it('have no member that the OpenAPI document does not name', async () => {
-    const { schemas } = openApiDocument('', headerNamesFor('neutral'))['components'] as {
+    const { schemas } = openApiDocument('', neutral)['components'] as {
       readonly schemas: Readonly<Record<string, { readonly properties: object }>>;
     };
     const named = (schema: string) => Object.keys(schemas[schema]?.properties ?? {});

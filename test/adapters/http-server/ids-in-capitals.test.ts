@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { everything, filledEngine } from './engine-under-test.js';
 import { pathValues } from './route-samples.js';
 

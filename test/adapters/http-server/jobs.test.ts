@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createHttpHandler,
-  type HttpHandler,
-  type HttpResponse,
-  requestFrom,
-} from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandler, type HttpResponse, requestFrom } from '../../../adapters/compat/index.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { putNamespace } from '../../../src/operations/namespaces/namespaces.js';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ok } from 'neverthrow';
-import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../adapters/compat/index.js';
 import { recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { errAsync } from 'neverthrow';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { groupDocument } from '../../support/jobs.js';

@@ -10,7 +10,7 @@ import {
   type HttpHandler,
   nodeListener,
   requestFrom,
-} from '../../../adapters/http-server/index.js';
+} from '../../../adapters/compat/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { type Mounted, mounts } from './mounts.js';
 

@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
-import { fastifyRoute, fetchHandler, type HttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { fastifyRoute, fetchHandler, type HttpHandler, nodeListener } from '../../../adapters/compat/index.js';
 
 /** A handler that listens, under one of the frameworks that hosts use. */
 export interface Mounted {

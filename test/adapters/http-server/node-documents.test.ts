@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { hostPrincipal } from '../../../src/index.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { engineUnderTest } from './engine-under-test.js';

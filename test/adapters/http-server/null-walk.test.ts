@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { furtherRoutes, routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
+import { nomadRoutes } from '../../../adapters/compat/nomad.js';
+import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import type { Route } from '../../../adapters/http-server/calls/router.js';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { recordedTranscripts } from '../../replay/http/player.js';
 import { everything, filledEngine } from './engine-under-test.js';
 import { targetFor } from './route-samples.js';
@@ -145,7 +146,7 @@ function withoutNames(pointer: string): string {
   return segments.join('/');
 }
 
-const inOrder = [...routeTable, ...furtherRoutes(true)]
+const inOrder = [...routeTable, ...nomadRoutes]
   .filter((route) => route.interface === 'jobs')
   .map((route) => ({ route, pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }))
   .sort((left, right) => left.route.path.split('{').length - right.route.path.split('{').length);

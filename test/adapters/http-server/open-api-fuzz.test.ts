@@ -1,11 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nomad, serverErrorParameters } from '../../../adapters/compat/nomad.js';
 import { locator } from '../../../adapters/http-server/calls/read-inputs.js';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import type { Route } from '../../../adapters/http-server/calls/router.js';
-import { jobStatuses, jobStatusesOf } from '../../../adapters/http-server/errors/job-errors.js';
-import { headerNamesFor } from '../../../adapters/http-server/http-message.js';
+import { neutral } from '../../../adapters/http-server/dialect.js';
+import { jobStatuses } from '../../../adapters/http-server/errors/job-errors.js';
 import { openApiDocument } from '../../../adapters/http-server/open-api/open-api.js';
 import { plainType } from '../../../src/api/answers.js';
 import type { ErrorTag } from '../../../src/api/errors.js';
@@ -85,8 +86,8 @@ const contractual: Readonly<Partial<Record<ErrorTag, string>>> = {
 const runs = Number(process.env['SIGNALBOX_OPENAPI_FUZZ'] ?? 6);
 const notificationsPath = '';
 const locators = {
-  neutral: locator(routeTable, { basePath: '', notificationsPath, vocabulary: 'neutral' }),
-  upstream: locator(routeTable, { basePath: '', notificationsPath, vocabulary: 'upstream' }),
+  neutral: locator(routeTable, { basePath: '', notificationsPath, dialect: neutral }),
+  upstream: locator(routeTable, { basePath: '', notificationsPath, dialect: nomad }),
 };
 
 describe('the refusals with 500', () => {
@@ -95,7 +96,7 @@ describe('the refusals with 500', () => {
       routeTable.flatMap((route) =>
         (callOf(route)?.errors ?? [])
           .concat(Object.keys(jobStatuses) as ErrorTag[])
-          .filter((tag) => Object.hasOwn(jobStatuses, tag) && jobStatusesOf(tag, route.name, 'upstream').includes(500)),
+          .filter((tag) => Object.hasOwn(jobStatuses, tag) && nomad.statusesOf(tag, route.name).includes(500)),
       ),
     );
     expect(Object.keys(contractual).toSorted()).toEqual([...told].toSorted());
@@ -103,7 +104,7 @@ describe('the refusals with 500', () => {
 });
 
 describe.each(['neutral', 'upstream'] as const)('requests made from the document, with the %s names', (names) => {
-  const document = openApiDocument(notificationsPath, headerNamesFor(names)) as unknown as Document;
+  const document = openApiDocument(notificationsPath, names === 'neutral' ? neutral : nomad) as unknown as Document;
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, 'document');
   const server = new DescribedServer(names);
@@ -149,15 +150,7 @@ function isFound({ method, target }: Asked): boolean {
 
 /** Parameters of the query whose faults clients of Nomad expect as a 500. */
 function told500(): readonly string[] {
-  return routeTable.flatMap((route) =>
-    Object.values(callOf(route)?.inputs ?? {}).flatMap(({ locations }) =>
-      locations.flatMap((location) => {
-        if (location.in !== 'query') return [];
-        const codec = location.codec.upstream ?? location.codec;
-        return codec.status === 500 ? [location.name, ...location.aliases] : [];
-      }),
-    ),
-  );
+  return ['prefix', ...Object.values(serverErrorParameters).flat()];
 }
 
 /** A refusal changes nothing: asked for in the form of this package's clients, it tells its tag. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/compat/index.js';
 import { type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
 import { workspaceUrl } from '../../../src/notifications/payloads/render-payload.js';
 import { putUser, putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../adapters/compat/index.js';
 import type { Engine } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { sampleJob } from './route-samples.js';

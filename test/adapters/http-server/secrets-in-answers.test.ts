@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { hostPrincipal } from '../../../src/index.js';
 import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import type { Logger } from '../../../src/ports/index.js';

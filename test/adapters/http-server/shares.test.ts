@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { requestFrom } from '../../../adapters/compat/index.js';
 import { type Claimant, claimantOf, clientNetwork, Shares } from '../../../adapters/http-server/edge/shares.js';
-import { requestFrom } from '../../../adapters/http-server/index.js';
 import { anonymousPrincipal, hostPrincipal, type Principal } from '../../../src/index.js';
 
 const token: Principal = { accessor: 'a', name: 'a', management: false, namespaces: {}, workspaces: {} };

@@ -3,17 +3,18 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Route, RouteCall } from '../../../adapters/http-server/calls/router.js';
-import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
   createHttpHandler,
+  dialectsFor,
   type HttpHandlerOptions,
   type MessageSocket,
   nodeListener,
   type UpgradeListener,
   type UpgradeOptions,
   upgradeListener,
-} from '../../../adapters/http-server/index.js';
+} from '../../../adapters/compat/index.js';
+import type { Route, RouteCall } from '../../../adapters/http-server/calls/router.js';
+import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import type { Logger } from '../../../src/ports/index.js';
@@ -153,7 +154,9 @@ describe('sockets', () => {
     const note = (fields: unknown): void => void failures.push(fields);
     const logger: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: note };
     const engine = setting.engine ?? engineUnderTest({}, logger);
-    const handler = handlerOver([routeOf(conversation)], engine, setting.access ?? { access: 'open' });
+    const { names, ...access } = setting.access ?? { access: 'open' };
+    const dialects = dialectsFor(names === 'upstream' ? ['nomad', 'terraform'] : []);
+    const handler = handlerOver([routeOf(conversation)], engine, access, dialects);
     listener = upgradeListener(handler, setting.options);
     server = createServer(nodeListener(handler)).on('upgrade', listener);
     await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));

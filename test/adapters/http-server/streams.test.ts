@@ -2,9 +2,6 @@ import { EventEmitter } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { writeStream } from '../../../adapters/http-server/bridges/node-listener.js';
-import type { Route } from '../../../adapters/http-server/calls/router.js';
-import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
   fetchHandler,
   type HttpHandler,
@@ -12,7 +9,10 @@ import {
   nodeListener,
   requestFrom,
   type StreamedBody,
-} from '../../../adapters/http-server/index.js';
+} from '../../../adapters/compat/index.js';
+import { writeStream } from '../../../adapters/http-server/bridges/node-listener.js';
+import type { Route } from '../../../adapters/http-server/calls/router.js';
+import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { type Mounted, mounts } from './mounts.js';
 

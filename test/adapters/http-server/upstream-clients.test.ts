@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import {
   createHttpHandler,
   type HttpHandlerOptions,
   type HttpRequest,
   type HttpResponse,
   requestFrom,
-} from '../../../adapters/http-server/index.js';
+} from '../../../adapters/compat/index.js';
+import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { manualClock } from '../../../adapters/memory/index.js';
 import { plainType } from '../../../src/api/answers.js';
 import { hostPrincipal, type Principal } from '../../../src/index.js';

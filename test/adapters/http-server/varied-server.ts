@@ -1,5 +1,5 @@
-import type { HttpRequest, HttpResponse } from '../../../adapters/http-server/index.js';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import type { HttpRequest, HttpResponse } from '../../../adapters/compat/index.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import type { Node } from '../../../src/scheduler/node.js';
 import { second } from '../../../src/shared/duration.js';
 import { recordedTranscripts } from '../../replay/http/player.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, type HttpResponse, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, type HttpResponse, requestFrom } from '../../../adapters/compat/index.js';
 import { manualClock } from '../../../adapters/memory/index.js';
 import { plainType } from '../../../src/api/answers.js';
 import { anonymousPrincipal, type Principal } from '../../../src/index.js';

@@ -6,7 +6,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, fetchHandler } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, fetchHandler } from '../../../adapters/compat/index.js';
 import {
   manualClock,
   memoryStorage,

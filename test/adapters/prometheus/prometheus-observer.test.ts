@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler } from '../../../adapters/http-server/index.js';
+import { createHttpHandler } from '../../../adapters/compat/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { prometheusObserver } from '../../../adapters/prometheus/index.js';
 import { createEngine, hostPrincipal, instruments, type JobInput, orThrow } from '../../../src/index.js';

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../adapters/compat/index.js';
 import { memoryStorage } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';

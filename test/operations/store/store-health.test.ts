@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/compat/index.js';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { loadDriver, type OpenFile } from '../../../adapters/sqlite/sqlite-handle.js';

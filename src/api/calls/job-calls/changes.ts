@@ -40,7 +40,7 @@ import {
   member,
   namedSchema,
 } from '../../json-codecs.js';
-import { boolean, integerOr500 } from '../../text-codecs.js';
+import { boolean, integer } from '../../text-codecs.js';
 
 /** A job document from a caller. The operation refuses anything but an object. */
 const jobDocument = judgedByOperation(
@@ -248,7 +248,7 @@ export const lifecycleCalls = {
       global: inQuery('global', boolean, 'Accepted without effect: there is one region'),
       evalPriority: inQuery(
         'eval_priority',
-        integerOr500,
+        integer,
         "Priority of the evaluation, 1 to 100; the job's when 0 or absent",
       ),
       noShutdownDelay: inQuery('no_shutdown_delay', boolean, 'End the allocations without shutdown delays'),
@@ -264,13 +264,14 @@ export const lifecycleCalls = {
 
 const constants = { ...inlinedMetadata, KnownLeader: true };
 const { evalId: _id, evalCreateIndex: _index, ...withoutEvaluation } = registeredNames;
-const whole = written<Registered>('Scaled', registeredNames, constants);
+/** Also for a scaling without an evaluation, whose members are empty then. */
+export const scaledFully = written<Registered>('Scaled', registeredNames, constants);
 const noted = written<Omit<Registered, 'evalId' | 'evalCreateIndex'>>('Scaled', withoutEvaluation, constants);
 
-/** As `registered`, but with a known leader. With the default names the evaluation is there only when the scaling created one. */
-const scaled: typeof whole = {
-  ...whole,
-  toNeutralWire: (value, input) => (value.evalId === '' ? noted : whole).toWire(value, input),
+/** As `registered`, but with a known leader. The evaluation is there only when the scaling created one. */
+const scaled: typeof scaledFully = {
+  ...scaledFully,
+  toWire: (value, input) => (value.evalId === '' ? noted : scaledFully).toWire(value, input),
 };
 
 /** One entry of the scaling target: `Group`, and `Job` and `Namespace`, which must match the request. */

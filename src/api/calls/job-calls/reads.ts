@@ -49,7 +49,7 @@ import {
   member,
   namedSchema,
 } from '../../json-codecs.js';
-import { boolean, lenientBoolean, name, strictBoolean, text, unsigned } from '../../text-codecs.js';
+import { boolean, lenientBoolean, name, text, unsigned } from '../../text-codecs.js';
 import { registered } from './changes.js';
 
 /** The index of an empty result is 0. */
@@ -59,11 +59,7 @@ const statuses: AnswerForm<Indexed<PageOf<JobStatusEntry>>, Indexed<PageOf<JobSt
 };
 
 const { prefix: _, ...statusInputs } = pageInputs;
-const includeChildren = inQuery(
-  'include_children',
-  strictBoolean,
-  'Include instances of periodic and parameterized jobs',
-);
+const includeChildren = inQuery('include_children', boolean, 'Include instances of periodic and parameterized jobs');
 
 /** The jobs in the body; a body without jobs is refused. */
 const namedJobs = {
@@ -196,16 +192,11 @@ export const jobReadCalls = {
       jobId,
       diffs: inQuery('diffs', boolean, 'Include the differences between consecutive versions'),
       diffTag: inQuery('diff_tag', name, 'Compare with the version of this tag instead'),
-      diffVersion: inQuery(
-        'diff_version',
-        unsigned('failed to parse "diff_version"', 500),
-        'Compare with this version',
-      ),
+      diffVersion: inQuery('diff_version', unsigned('failed to parse "diff_version"'), 'Compare with this version'),
     },
     errors: ['version_base_not_found'],
     answer: versions,
     absent: 'job versions not found',
-    anyMethod: true,
   }),
 
   /** The allocations of a job. */
@@ -263,7 +254,6 @@ export const jobReadCalls = {
     inputs: { jobId },
     answer: row<JobSummary>('JobSummary'),
     absent: 'job not found',
-    anyMethod: true,
   }),
 } as const;
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createHttpHandler, nodeListener } from '../../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../../adapters/compat/index.js';
 import { memoryStorage, recordingDelivery, sequentialIds } from '../../../../adapters/memory/index.js';
 import { systemClock } from '../../../../adapters/node/index.js';
 import { defineFunction } from '../../../../src/functions/define-function.js';

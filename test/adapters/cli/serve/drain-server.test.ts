@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { drainServer } from '../../../../adapters/cli/serve/drain-server.js';
-import { createHttpHandler, nodeListener } from '../../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../../adapters/compat/index.js';
 import { engineUnderTest } from '../../http-server/engine-under-test.js';
 
 const request = 'GET /v1/jobs?index=1000000&wait=5m HTTP/1.1\r\nHost: localhost\r\n\r\n';

@@ -11,7 +11,7 @@ import { runCommand } from '../../../../adapters/cli/run-command.js';
 import { exampleRequests } from '../../../../adapters/cli/serve/example-requests.js';
 import { serve } from '../../../../adapters/cli/serve/serve.js';
 import type { Terminal } from '../../../../adapters/cli/terminal.js';
-import { createHttpHandler, nodeListener } from '../../../../adapters/http-server/index.js';
+import { createHttpHandler, nodeListener } from '../../../../adapters/compat/index.js';
 import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createEngine } from '../../../../src/index.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createHttpHandler, requestFrom } from '../../../../adapters/compat/index.js';
 import { clientRoutes } from '../../../../adapters/http-server/calls/client-routes.js';
 import { routeTable } from '../../../../adapters/http-server/calls/route-table.js';
-import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
 import { engineUnderTest } from '../engine-under-test.js';
 
 const own = new Set(routeTable.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`)));

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { createHttpHandler, requestFrom } from '../../../../adapters/compat/index.js';
 import { routeTable } from '../../../../adapters/http-server/calls/route-table.js';
 import type { HttpResponse } from '../../../../adapters/http-server/http-message.js';
-import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
 import { hostPrincipal } from '../../../../src/index.js';
 import { putToken } from '../../../../src/operations/access/tokens/put-token.js';
 import { bootstrapping, engineUnderTest, everything, filledEngine } from '../engine-under-test.js';

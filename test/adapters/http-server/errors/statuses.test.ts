@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { jobStatuses, jobStatusesOf, jobStatusOf } from '../../../../adapters/http-server/errors/job-errors.js';
+import { neutral } from '../../../../adapters/http-server/dialect.js';
+import { jobStatuses, jobStatusOf } from '../../../../adapters/http-server/errors/job-errors.js';
 import { notificationStatuses } from '../../../../adapters/http-server/errors/notification-errors.js';
-import { headerNamesFor } from '../../../../adapters/http-server/http-message.js';
 import { errorStatuses } from '../../../../adapters/http-server/open-api/responses.js';
 import type { ErrorTag } from '../../../../src/api/errors.js';
 import { callsOf } from '../../../../src/api/index.js';
@@ -13,7 +13,7 @@ const tags = Object.keys(jobStatuses) as ErrorTag[];
 
 describe('statuses of errors with the default names', () => {
   it.each(tags)('%s is a 4xx unless the server or a node failed', (type) => {
-    const statuses = jobStatusesOf(type, 'jobs.read', 'neutral');
+    const statuses = neutral.statusesOf(type, 'jobs.read');
     const [usual = 0, ...byReason] = statuses;
     if (failures.includes(type)) expect(usual).toBe(500);
     else expect(usual).toBeLessThan(500);
@@ -23,7 +23,7 @@ describe('statuses of errors with the default names', () => {
   it('are the same for every call', () => {
     for (const { name } of callsOf()) {
       for (const type of tags) {
-        expect(jobStatusOf({ type }, name, 'neutral')).toBe(jobStatusOf({ type }, 'other', 'neutral'));
+        expect(neutral.statusesOf(type, name)).toEqual(neutral.statusesOf(type, 'other'));
       }
     }
   });
@@ -51,13 +51,13 @@ describe('statuses of errors with the default names', () => {
     ['500', 'command_failed', undefined, 500],
     ['409', 'command_failed', 'state', 409],
   ] as const)('%s: %s, %s', (_name, type, reason, status) => {
-    expect(jobStatusOf(reason === undefined ? { type } : { type, reason }, 'any', 'neutral')).toBe(status);
+    expect(jobStatusOf(reason === undefined ? { type } : { type, reason })).toBe(status);
   });
 });
 
 describe('the OpenAPI document', () => {
   it.each(callsOf())('names the statuses of the errors of $name', (named) => {
-    for (const [tag, statuses] of errorStatuses(named, headerNamesFor('neutral'))) {
+    for (const [tag, statuses] of errorStatuses(named, neutral)) {
       expect(statuses.length, tag).toBeGreaterThan(0);
       for (const status of statuses) expect(status >= 500 && !failures.includes(tag), tag).toBe(false);
     }

@@ -1,7 +1,8 @@
 import { validate } from '@readme/openapi-parser';
 import { describe, expect, it } from 'vitest';
+import { nomad } from '../../../../adapters/compat/nomad.js';
 import { routeTable } from '../../../../adapters/http-server/calls/route-table.js';
-import { headerNamesFor } from '../../../../adapters/http-server/http-message.js';
+import { neutral } from '../../../../adapters/http-server/dialect.js';
 import { jobSchemas } from '../../../../adapters/http-server/open-api/job-schemas.js';
 import { notificationSchemas } from '../../../../adapters/http-server/open-api/notification-schemas.js';
 import { openApiDocument } from '../../../../adapters/http-server/open-api/open-api.js';
@@ -17,7 +18,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-const document = openApiDocument('/api/v2', headerNamesFor('neutral'));
+const document = openApiDocument('/api/v2', neutral);
 const { paths } = document as unknown as Document;
 
 describe('the OpenAPI document', () => {
@@ -74,7 +75,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('spells the headers as the server does', () => {
-    const upstream = JSON.stringify(openApiDocument('/api/v2', headerNamesFor('upstream')));
+    const upstream = JSON.stringify(openApiDocument('/api/v2', nomad));
     expect(upstream).toContain('"X-Nomad-Index"');
     expect(upstream).toContain('"X-Nomad-Token"');
     expect(upstream).not.toContain('X-SVC-');

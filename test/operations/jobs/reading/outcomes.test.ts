@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
+import { createHttpHandler, requestFrom } from '../../../../adapters/compat/index.js';
 import { hostPrincipal } from '../../../../src/access/principal.js';
 import { exceededDuration, type RunOutcome, stoppedEarly } from '../../../../src/jobs/runs/job-run.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
