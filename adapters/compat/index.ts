@@ -2,8 +2,7 @@ import type { Engine } from '../../src/index.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { listOf, oneOf, optional, port } from '../../src/options/option-kinds.js';
 import { routeTable } from '../http-server/calls/route-table.js';
-import type { Route } from '../http-server/calls/router.js';
-import { type Dialects, neutral } from '../http-server/dialect.js';
+import { neutral } from '../http-server/dialect.js';
 import { type HandlerOptions, handlerOver, optionTable } from '../http-server/http-handler.js';
 import type { Vocabulary } from '../http-server/http-message.js';
 import type { UpgradeHandler } from '../http-server/sockets/upgrade-listener.js';
@@ -70,8 +69,15 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
   if (compat !== undefined && options.names !== undefined) {
     throw new TypeError('createHttpHandler: the option names has no effect beside compat: give one of them');
   }
-  const served = compat ?? (names === 'upstream' ? compatibilities : []);
-  return handlerOver(routesFor(served), engine, rest, dialectsFor(served));
+  const served: readonly Compatibility[] = compat ?? (names === 'upstream' ? compatibilities : []);
+  const isForTerraform = served.includes('terraform');
+  const isForNomad = served.includes('nomad');
+  const routes = isForTerraform ? [...introduced(routeTable), discoveryRoute] : routeTable;
+  const dialects = {
+    jobs: isForNomad ? nomad : neutral,
+    deliveryResponses: isForTerraform ? deliveryResponses : undefined,
+  };
+  return handlerOver(isForNomad ? [...routes, ...nomadRoutes] : routes, engine, rest, dialects);
 }
 
 const compatibilities = ['nomad', 'terraform'] as const;
@@ -81,17 +87,3 @@ const table: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
   compat: optional(listOf(oneOf(...compatibilities))),
   names: optional(oneOf('neutral', 'upstream')),
 };
-
-export function dialectsFor(served: readonly Compatibility[]): Dialects {
-  return {
-    jobs: served.includes('nomad') ? nomad : neutral,
-    deliveryResponses: served.includes('terraform') ? deliveryResponses : undefined,
-  };
-}
-
-export function routesFor(served: readonly Compatibility[]): readonly Route[] {
-  return [
-    ...(served.includes('terraform') ? [...introduced(routeTable), discoveryRoute] : routeTable),
-    ...(served.includes('nomad') ? nomadRoutes : []),
-  ];
-}

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
-import type { ConnectionLimits } from '../../compat/index.js';
+import type { Compatibility, ConnectionLimits } from '../../compat/index.js';
 import { isLoopback, listenParts } from '../addresses.js';
 import { choicesText } from '../command-line/command.js';
 import { columns } from '../output/tables.js';
@@ -19,6 +19,9 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly store: StoreOptions;
+  /** The servers whose existing clients are served. */
+  readonly compat: readonly Compatibility[];
+  /** `upstream` if those of HCP Terraform are among them. */
   readonly names: Settings['notifications']['names'];
   readonly access: 'token' | 'open';
   readonly seedFile: string | null;
@@ -134,6 +137,9 @@ export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSett
     const isThere = other === inPostgres ? isInPostgres(settings) : isSet(inForce(other));
     if (isSet(inForce(one)) && !isThere) faults.push(`${nameOf(one)} has no effect without ${other}`);
   }
+  if (isSet(inForce('compat')) && settings.get('names')?.source !== 'default') {
+    faults.push(`${nameOf('names')} has no effect beside ${nameOf('compat')}`);
+  }
   for (const [smaller, larger] of ordered) {
     if (Number(inForce(smaller)) > Number(inForce(larger))) {
       faults.push(`${nameOf(smaller)} must not be more than ${nameOf(larger)}`);
@@ -169,7 +175,7 @@ function isSet(value: unknown): boolean {
 }
 
 /** The notification headers of HCP Terraform, and two more in the same style. */
-const upstreamHeaders: SettingsOverrides = {
+const terraformHeaders: SettingsOverrides = {
   notifications: {
     signature: {
       headers: ['x-tfe-notification-signature'],
@@ -179,12 +185,20 @@ const upstreamHeaders: SettingsOverrides = {
   },
 };
 
-/** The effective value. Defaults of the chosen names rank between the file and the table's defaults. */
+/** The effective value. Defaults for clients of HCP Terraform rank between the file and the table's defaults. */
 export function valueInForce<T>(settings: ResolvedSettings, key: string): T {
   const { value, source } = settings.get(key) ?? { value: undefined, source: 'default' };
-  const isUpstream = source === 'default' && settings.get('names')?.value === 'upstream';
-  const upstream = key === 'notificationsBase' ? '/api/v2' : atPath(upstreamHeaders, key);
-  return ((isUpstream ? upstream : undefined) ?? value) as T;
+  const isForTerraform = source === 'default' && servedBy(settings).includes('terraform');
+  const terraform = key === 'notificationsBase' ? '/api/v2' : atPath(terraformHeaders, key);
+  return ((isForTerraform ? terraform : undefined) ?? value) as T;
+}
+
+/** The servers whose clients are served. */
+function servedBy(settings: ResolvedSettings): readonly Compatibility[] {
+  const all = ['nomad', 'terraform'] as const;
+  const chosen = settings.get('compat')?.value;
+  if (settings.get('names')?.value === 'upstream') return all;
+  return Array.isArray(chosen) ? all.filter((each) => chosen.includes(each)) : [];
 }
 
 function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'> {
@@ -192,10 +206,12 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
   const orNull = (key: string): string | null => read<string | undefined>(key) ?? null;
   const store = storeOptionsFrom(read);
   const url = orNull('smtpUrl');
+  const served = servedBy(settings);
   return {
     ...(listenParts(read('listen')) ?? { host: '127.0.0.1', port: 0 }),
     store,
-    names: read('names'),
+    compat: served,
+    names: served.includes('terraform') ? 'upstream' : 'neutral',
     access: read('access'),
     seedFile: orNull('seed'),
     encryptionKeyFile: orNull('encryptionKeyFile'),

@@ -72,11 +72,19 @@ export const processSettings: readonly Setting[] = [
       "URL of the store's database server past a pooler in transaction mode, which lets no notifications through; without it, changes of other servers are noticed within 25 ms",
   },
   {
+    key: 'compat',
+    flag: 'compat',
+    kind: listKind(oneOf('nomad', 'terraform')),
+    default: [],
+    summary:
+      'servers whose existing clients are served: nomad for the job interface, terraform (HCP Terraform) for the notification interface',
+  },
+  {
     key: 'names',
     flag: 'names',
     kind: oneOf(...engineSettings.notifications.names.words),
     default: 'neutral',
-    summary: 'names of headers and values in notifications; upstream: those of Nomad and HCP Terraform',
+    summary: 'upstream is short for compat nomad,terraform',
   },
   {
     key: 'access',
@@ -149,7 +157,7 @@ export const processSettings: readonly Setting[] = [
     key: 'notificationsBase',
     flag: 'notifications-base',
     kind: base,
-    summary: 'path of the notification interface; default: / with neutral names, /api/v2 with upstream names',
+    summary: 'path of the notification interface; default: /, and /api/v2 with compat terraform',
   },
   {
     key: 'allowOutbound',

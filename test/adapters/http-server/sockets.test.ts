@@ -5,7 +5,6 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import {
   createHttpHandler,
-  dialectsFor,
   type HttpHandlerOptions,
   type MessageSocket,
   nodeListener,
@@ -13,7 +12,9 @@ import {
   type UpgradeOptions,
   upgradeListener,
 } from '../../../adapters/compat/index.js';
+import { nomad } from '../../../adapters/compat/nomad.js';
 import type { Route, RouteCall } from '../../../adapters/http-server/calls/router.js';
+import { neutral } from '../../../adapters/http-server/dialect.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
@@ -155,7 +156,7 @@ describe('sockets', () => {
     const logger: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: note };
     const engine = setting.engine ?? engineUnderTest({}, logger);
     const { names, ...access } = setting.access ?? { access: 'open' };
-    const dialects = dialectsFor(names === 'upstream' ? ['nomad', 'terraform'] : []);
+    const dialects = { jobs: names === 'upstream' ? nomad : neutral, deliveryResponses: undefined };
     const handler = handlerOver([routeOf(conversation)], engine, access, dialects);
     listener = upgradeListener(handler, setting.options);
     server = createServer(nodeListener(handler)).on('upgrade', listener);

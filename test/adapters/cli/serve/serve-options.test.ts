@@ -12,6 +12,7 @@ describe('parseServeOptions', () => {
       port: 4646,
       store: { place: { type: 'memory' }, busyMs: 10_000, listenUrl: null },
       directory: null,
+      compat: [],
       names: 'neutral',
       access: 'token',
       seedFile: null,
@@ -50,6 +51,7 @@ describe('parseServeOptions', () => {
       port: 0,
       store: { place: { type: 'sqlite', path: '/tmp/a:b.db' }, busyMs: 3000, listenUrl: null },
       directory: '/tmp/a:b.db-allocations',
+      compat: ['nomad', 'terraform'],
       names: 'upstream',
       access: 'token',
       seedFile: 's.json',
@@ -92,6 +94,14 @@ describe('parseServeOptions', () => {
   });
 
   it.each([
+    ['nomad', { compat: ['nomad'], names: 'neutral', notificationsBase: '', engine: {} }],
+    ['terraform', { compat: ['terraform'], names: 'upstream', notificationsBase: '/api/v2' }],
+    ['terraform,nomad', { compat: ['nomad', 'terraform'], names: 'upstream', notificationsBase: '/api/v2' }],
+  ])('serves the clients of %s', (compat, expected) => {
+    expect(parseServeOptions(['--compat', compat])._unsafeUnwrap()).toMatchObject(expected);
+  });
+
+  it.each([
     ['127.0.0.1:0', true],
     ['127.8.9.10:1', true],
     ['[::1]:1', true],
@@ -112,6 +122,8 @@ describe('parseServeOptions', () => {
     [['--store', 'redis'], /--store takes/],
     [['--store', 'sqlite:'], /--store takes/],
     [['--names', 'mine'], /--names takes/],
+    [['--compat', 'consul'], /--compat takes nomad or terraform/],
+    [['--compat', 'nomad', '--names', 'upstream'], /--names has no effect beside --compat/],
     [['--access', 'none'], /--access takes/],
     [['--notifications-base', 'api'], /--notifications-base takes/],
     [['--notifications-base', '/a b'], /--notifications-base takes/],
