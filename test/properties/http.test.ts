@@ -123,32 +123,33 @@ async function indexOf(engine: Engine): Promise<number> {
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? 40);
 
 describe('hostile requests', () => {
-  it.each(routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route })))(
-    '$name',
-    async ({ route }) => {
-      let watched = await watchedEngine();
-      let handler = createHttpHandler(watched.engine, { access: 'open' });
-      const request = fc.record({ target: hostileTarget(route), body: hostileBody(route), headers });
-      await fc.assert(
-        fc.asyncProperty(request, async ({ target, body, headers: sent }) => {
-          const before = await indexOf(watched.engine);
-          const response = await handler(
-            requestFrom({ method: route.methods[0], target, headers: sent, ...(body === undefined ? {} : { body }) }),
-          );
-          checkShape(route, response);
-          expect(watched.failures).toEqual([]);
-          if (response.status >= 500) expect(isContractual500(route, response), response.body.toString()).toBe(true);
-          if (response.status >= 400) expect(await indexOf(watched.engine)).toBe(before);
-          else if ((await indexOf(watched.engine)) !== before) {
-            // What was changed may be what the next request needs.
-            watched = await watchedEngine();
-            handler = createHttpHandler(watched.engine, { access: 'open' });
-          }
-        }),
-        { numRuns },
-      );
-    },
+  const asked = (['neutral', 'upstream'] as const).flatMap((names) =>
+    routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, names, route })),
   );
+
+  it.each(asked)('$name, with the $names names', async ({ route, names }) => {
+    let watched = await watchedEngine();
+    let handler = createHttpHandler(watched.engine, { access: 'open', names });
+    const request = fc.record({ target: hostileTarget(route), body: hostileBody(route), headers });
+    await fc.assert(
+      fc.asyncProperty(request, async ({ target, body, headers: sent }) => {
+        const before = await indexOf(watched.engine);
+        const response = await handler(
+          requestFrom({ method: route.methods[0], target, headers: sent, ...(body === undefined ? {} : { body }) }),
+        );
+        checkShape(route, response);
+        expect(watched.failures).toEqual([]);
+        if (response.status >= 500) expect(isContractual500(route, response), response.body.toString()).toBe(true);
+        if (response.status >= 400) expect(await indexOf(watched.engine)).toBe(before);
+        else if ((await indexOf(watched.engine)) !== before) {
+          // What was changed may be what the next request needs.
+          watched = await watchedEngine();
+          handler = createHttpHandler(watched.engine, { access: 'open', names });
+        }
+      }),
+      { numRuns },
+    );
+  });
 });
 
 describe('any target and any method', () => {

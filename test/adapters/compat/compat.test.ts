@@ -54,3 +54,9 @@ describe('whose clients a handler serves', () => {
     expect(made({ compat: 'nomad' })).toThrow(/compat/);
   });
 });
+
+it('redirects to what a header can contain', async () => {
+  const handler = createHttpHandler(engineUnderTest(), { access: 'open', compat: ['nomad'] });
+  const { status, headers } = await handler(requestFrom({ target: '/v1//jobs\r\nX: \u00e9\ud800\u{1f600}' }));
+  expect([status, headers[1]]).toEqual([307, '/v1/jobs%0D%0AX:%20%E9%EF%BF%BD%F0%9F%98%80']);
+});

@@ -647,27 +647,51 @@ const walked = routeTable.filter(
   (route) => !doneByNodes.test(route.name) && parametersOf(route).length + fieldsOf(route).length > 0,
 );
 
-describe.each(walked.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route })))('$name', ({ route }) => {
+/** Pairs for clients of Nomad, for which an error is a flag, and a scaling compares an index above 0 alone. */
+const ofUpstream: Readonly<Record<string, Pair>> = {
+  'jobs.scale.Error': pair(false, true, { beside: { Count: undefined } }),
+  'jobs.scale.EnforceIndex': pair(true, 'true'),
+};
+
+const asked = (['neutral', 'upstream'] as const).flatMap((names) =>
+  walked.map((route) => ({ name: `${route.methods[0]} ${route.path}`, names, route })),
+);
+
+describe.each(asked)('$name, with the $names names', ({ route, names }) => {
   const declared = [
     ...parametersOf(route).map((name) => ({ name, where: 'query' as const })),
     ...fieldsOf(route).map((name) => ({ name, where: 'body' as const })),
   ].filter(({ name }) => (withoutEffect[`${route.name}.${name}`] ?? withoutEffect[name]) === undefined);
 
   it.each(declared)('does what $name in the $where asks for', async ({ name, where }) => {
-    const found = pairs[route.name]?.[name] ?? everywhere[name];
+    const found =
+      (names === 'upstream' ? ofUpstream[`${route.name}.${name}`] : undefined) ??
+      pairs[route.name]?.[name] ??
+      everywhere[name];
     expect(found, `no pair of values for ${route.name}.${name}`).toBeDefined();
     if (found === undefined) return;
-    const [one, other] = await Promise.all(found.values.map((value) => outcome(route, name, where, found, value)));
+    const [one, other] = await Promise.all(
+      found.values.map((value) => outcome(route, { name, where, names }, found, value)),
+    );
     expect(one?.answer).not.toMatch(/"status":500,.*internal error/);
     expect(one, JSON.stringify(found.values)).not.toEqual(other);
   });
 });
 
-async function outcome(route: Route, name: string, where: 'query' | 'body', given: Pair, value: unknown) {
+interface Declared {
+  readonly name: string;
+  readonly where: 'query' | 'body';
+  readonly names: 'neutral' | 'upstream';
+}
+
+async function outcome(route: Route, { name, where, names }: Declared, given: Pair, value: unknown) {
   const engine = given.bootstraps === true ? engineUnderTest() : await filledEngine();
   await given.prepare?.(engine);
   const caller = given.caller ?? hostPrincipal;
-  const handler = createHttpHandler(engine, given.bootstraps === true ? bootstrapping : { authenticate: () => caller });
+  const handler = createHttpHandler(engine, {
+    ...(given.bootstraps === true ? bootstrapping : { authenticate: () => caller }),
+    names,
+  });
   const body = {
     ...((bodyFor(route) ?? {}) as object),
     ...given.beside,
