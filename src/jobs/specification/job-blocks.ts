@@ -36,7 +36,7 @@ import {
   map,
   mapOrAttribute,
   one,
-  type SpecificationBlock,
+  specificationBlock,
 } from './specification-table.js';
 import {
   action,
@@ -54,19 +54,10 @@ import {
   volumeMount,
 } from './task-part-blocks.js';
 
-const task: SpecificationBlock = {
+const task = specificationBlock({
   about: 'One unit of work, run by a driver.',
   document: taskBlock,
   label: 'Name',
-  attributes: {
-    driver: 'Driver',
-    user: 'User',
-    kill_timeout: 'KillTimeout',
-    leader: 'Leader',
-    shutdown_delay: 'ShutdownDelay',
-    kill_signal: 'KillSignal',
-    kind: 'Kind',
-  },
   blocks: {
     lifecycle: one('Lifecycle', lifecycle),
     config: freeForm('Config'),
@@ -95,7 +86,7 @@ const task: SpecificationBlock = {
     separateIdentity(draft);
     reportRepeatedScaling(block, report);
   },
-};
+});
 
 /** The first identity without a name, or with the name `default`, is the task's own. */
 function separateIdentity(draft: Draft): void {
@@ -117,41 +108,22 @@ function reportRepeatedScaling(block: DecodedBlock, report: Report): void {
   }
 }
 
-const mountOptions: SpecificationBlock = {
+const mountOptions = specificationBlock({
   about: 'How the volume is mounted.',
   document: mountOptionsBlock,
-  attributes: { fs_type: 'FSType', mount_flags: 'MountFlags' },
-  blocks: {},
-};
+});
 
-const volume: SpecificationBlock = {
+const volume = specificationBlock({
   about: 'A volume that the tasks of the group may mount.',
   document: volumeBlock,
   label: 'Name',
-  attributes: {
-    type: 'Type',
-    source: 'Source',
-    read_only: 'ReadOnly',
-    sticky: 'Sticky',
-    access_mode: 'AccessMode',
-    attachment_mode: 'AttachmentMode',
-    per_alloc: 'PerAlloc',
-  },
   blocks: { mount_options: one('MountOptions', mountOptions) },
-};
+});
 
-const group: SpecificationBlock = {
+const group = specificationBlock({
   about: 'Tasks that are placed together on one node.',
   document: taskGroupBlock,
   label: 'Name',
-  attributes: {
-    count: 'Count',
-    shutdown_delay: 'ShutdownDelay',
-    max_run_duration: 'MaxRunDuration',
-    stop_after_client_disconnect: 'StopAfterClientDisconnect',
-    max_client_disconnect: 'MaxClientDisconnect',
-    prevent_reschedule_on_lost: 'PreventRescheduleOnLost',
-  },
   blocks: {
     constraint: many('Constraints', constraint),
     affinity: many('Affinities', affinity),
@@ -172,83 +144,64 @@ const group: SpecificationBlock = {
     vault: inherited('once', vault),
     secret: inherited('many', secret),
   },
-};
+});
 
-const multiregionStrategy: SpecificationBlock = {
+const multiregionStrategy = specificationBlock({
   about: 'How a change is rolled out over the regions.',
   document: multiregionStrategyBlock,
-  attributes: { max_parallel: 'MaxParallel', on_failure: 'OnFailure' },
-  blocks: {},
-};
+});
 
-const multiregionRegion: SpecificationBlock = {
+const multiregionRegion = specificationBlock({
   about: 'One region of the job.',
   document: multiregionRegionBlock,
   label: 'Name',
-  attributes: { count: 'Count', datacenters: 'Datacenters', node_pool: 'NodePool' },
   blocks: { meta: map('Meta') },
-};
+});
 
-const multiregion: SpecificationBlock = {
+const multiregion = specificationBlock({
   about: 'Runs the job in several regions.',
   document: multiregionBlock,
-  attributes: {},
   blocks: { strategy: one('Strategy', multiregionStrategy), region: many('Regions', multiregionRegion) },
-};
+});
 
-const periodic: SpecificationBlock = {
+const periodic = specificationBlock({
   about: 'Launches an instance of the job at every time of a schedule.',
   document: periodicBlock,
-  attributes: {
-    enabled: 'Enabled',
-    cron: 'Spec',
-    crons: 'Specs',
-    prohibit_overlap: 'ProhibitOverlap',
-    time_zone: 'TimeZone',
-  },
-  blocks: {},
+  names: { cron: 'Spec', crons: 'Specs' },
+  omitted: ['SpecType'],
   finish: (draft) => {
     if (draft['Spec'] !== null || draft['Specs'] !== null) draft['SpecType'] = 'cron';
   },
-};
+});
 
-const parameterized: SpecificationBlock = {
+const parameterized = specificationBlock({
   about: 'Makes the job a template that is dispatched with a payload and meta.',
   document: parameterizedBlock,
-  attributes: { payload: 'Payload', meta_required: 'MetaRequired', meta_optional: 'MetaOptional' },
-  blocks: {},
-};
+});
 
-const uiLink: SpecificationBlock = {
+const uiLink = specificationBlock({
   about: 'A link on the page of the job.',
   document: uiLinkBlock,
-  attributes: { label: 'Label', url: 'URL' },
-  blocks: {},
-};
+});
 
-const ui: SpecificationBlock = {
+const ui = specificationBlock({
   about: 'A description and links for web interfaces.',
   document: uiBlock,
-  attributes: { description: 'Description' },
   blocks: { link: many('Links', uiLink) },
-};
+});
+
+const setByServer = [
+  ...['Stop', 'ParentID', 'Dispatched', 'DispatchIdempotencyToken', 'Payload', 'ConsulNamespace', 'VaultNamespace'],
+  ...['NomadTokenID', 'Status', 'StatusDescription', 'Stable', 'Version', 'SubmitTime'],
+  ...['CreateIndex', 'ModifyIndex', 'JobModifyIndex'],
+];
 
 /** The one block of a job specification. Its label is the ID and the name, unless these are given as attributes. */
-export const jobSpecification: SpecificationBlock = {
+export const jobSpecification = specificationBlock({
   about: 'A job: the work to run, and its policies.',
   document: jobBlock,
   discardedLabel: 'ID',
-  attributes: {
-    region: 'Region',
-    namespace: 'Namespace',
-    id: 'ID',
-    name: 'Name',
-    type: 'Type',
-    priority: 'Priority',
-    all_at_once: 'AllAtOnce',
-    datacenters: 'Datacenters',
-    node_pool: 'NodePool',
-  },
+  omitted: setByServer,
   blocks: {
     constraint: many('Constraints', constraint),
     affinity: many('Affinities', affinity),
@@ -271,4 +224,4 @@ export const jobSpecification: SpecificationBlock = {
     draft['ID'] ??= label;
     draft['Name'] ??= label;
   },
-};
+});

@@ -12,7 +12,7 @@ import {
   scalingBlock,
   updateBlock,
 } from '../document/policies.js';
-import { type Draft, freeForm, many, one, type Shorthand, type SpecificationBlock } from './specification-table.js';
+import { type Draft, freeForm, many, one, type Shorthand, specificationBlock } from './specification-table.js';
 
 const operatorShorthand = (operator: string): Shorthand => ({
   is: 'string',
@@ -41,16 +41,15 @@ function shorthandsOf(operators: readonly string[]): Record<string, Shorthand> {
   return Object.fromEntries(operators.map((operator) => [operator, operatorShorthand(operator)]));
 }
 
-export const constraint: SpecificationBlock = {
+export const constraint = specificationBlock({
   about: 'A rule that a node must satisfy.',
   document: constraintBlock,
-  attributes: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
+  names: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
   shorthands: {
     ...shorthandsOf(constraintOperators),
     distinct_hosts: { is: 'bool', about: '`operator = "distinct_hosts"`: no two allocations on one node' },
     distinct_property: { is: 'string', about: '`operator = "distinct_property"` with this `attribute`' },
   },
-  blocks: {},
   finish: (draft, block) => {
     applyOperator(draft, block, constraintOperators);
     const hosts = block.body.attributes.get('distinct_hosts')?.value;
@@ -61,17 +60,17 @@ export const constraint: SpecificationBlock = {
     }
     if (draft['Operand'] === '') draft['Operand'] = '=';
   },
-};
+});
 
-export const affinity: SpecificationBlock = {
+export const affinity = specificationBlock({
   about: 'A rule that a node should satisfy, with a weight from -100 (avoid) to 100 (prefer).',
   document: affinityBlock,
-  attributes: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
+  omitted: ['Weight'],
+  names: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
   shorthands: {
     ...shorthandsOf(affinityOperators),
     weight: { is: 'number', about: 'from -100 to 100; fractions are truncated' },
   },
-  blocks: {},
   finish: (draft, block, report) => {
     applyOperator(draft, block, affinityOperators);
     if (draft['Operand'] === '') draft['Operand'] = '=';
@@ -83,7 +82,7 @@ export const affinity: SpecificationBlock = {
     }
     draft['Weight'] = whole;
   },
-};
+});
 
 /** An operator given as an attribute overrides `operator` and `value`; the empty string counts as not given. */
 function applyOperator(draft: Draft, block: DecodedBlock, operators: readonly string[]): void {
@@ -96,54 +95,39 @@ function applyOperator(draft: Draft, block: DecodedBlock, operators: readonly st
   }
 }
 
-const spreadTarget: SpecificationBlock = {
+const spreadTarget = specificationBlock({
   about: 'The share of allocations that one value of the attribute should get.',
   document: spreadTargetBlock,
   label: 'Value',
-  attributes: { percent: 'Percent' },
-  blocks: {},
-};
+});
 
-export const spread: SpecificationBlock = {
+export const spread = specificationBlock({
   about: 'An attribute over whose values allocations are spread.',
   document: spreadBlock,
-  attributes: { attribute: 'Attribute', weight: 'Weight' },
   blocks: { target: many('SpreadTarget', spreadTarget) },
-};
+});
 
-const port: SpecificationBlock = {
+const port = specificationBlock({
   about: 'A port of the network; dynamic unless `static` is given.',
   document: portBlock,
   label: 'Label',
-  attributes: { static: 'Value', to: 'To', host_network: 'HostNetwork', ignore_collision: 'IgnoreCollision' },
-  blocks: {},
-};
+  names: { static: 'Value' },
+});
 
-const dns: SpecificationBlock = {
+const dns = specificationBlock({
   about: 'Name resolution inside the network.',
   document: dnsBlock,
-  attributes: { servers: 'Servers', searches: 'Searches', options: 'Options' },
-  blocks: {},
-};
+});
 
-const cni: SpecificationBlock = {
+const cni = specificationBlock({
   about: 'Arguments for the network plugin.',
   document: cniBlock,
-  attributes: { args: 'Args' },
-  blocks: {},
-};
+});
 
-export const network: SpecificationBlock = {
+export const network = specificationBlock({
   about: 'The network of a group (or, deprecated, of a task).',
   document: networkBlock,
-  attributes: {
-    mode: 'Mode',
-    device: 'Device',
-    cidr: 'CIDR',
-    ip: 'IP',
-    hostname: 'Hostname',
-    mbits: 'MBits',
-  },
+  names: { mbits: 'MBits' },
   blocks: {
     dns: one('DNS', dns),
     reserved_ports: many('ReservedPorts', port),
@@ -151,7 +135,7 @@ export const network: SpecificationBlock = {
     cni: one('CNI', cni),
   },
   finish: splitPorts,
-};
+});
 
 /** A `port` block with a static number is a reserved port. */
 function splitPorts(draft: Draft): void {
@@ -164,105 +148,57 @@ function splitPorts(draft: Draft): void {
   draft['DynamicPorts'] = dynamic.length === 0 ? null : dynamic;
 }
 
-export const update: SpecificationBlock = {
+export const update = specificationBlock({
   about: 'How a changed group is replaced: a rolling update, with canaries and automatic rollback on request.',
   document: updateBlock,
-  attributes: {
-    stagger: 'Stagger',
-    max_parallel: 'MaxParallel',
-    health_check: 'HealthCheck',
-    min_healthy_time: 'MinHealthyTime',
-    healthy_deadline: 'HealthyDeadline',
-    progress_deadline: 'ProgressDeadline',
-    canary: 'Canary',
-    auto_revert: 'AutoRevert',
-    auto_promote: 'AutoPromote',
-  },
-  blocks: {},
-};
+});
 
-export const migrate: SpecificationBlock = {
+export const migrate = specificationBlock({
   about: 'How allocations leave a draining node.',
   document: migrateBlock,
-  attributes: {
-    max_parallel: 'MaxParallel',
-    health_check: 'HealthCheck',
-    min_healthy_time: 'MinHealthyTime',
-    healthy_deadline: 'HealthyDeadline',
-  },
-  blocks: {},
-};
+});
 
-export const restart: SpecificationBlock = {
+export const restart = specificationBlock({
   about: 'How often a failed task is restarted on its node.',
   document: restartBlock,
-  attributes: {
-    interval: 'Interval',
-    attempts: 'Attempts',
-    delay: 'Delay',
-    mode: 'Mode',
-    render_templates: 'RenderTemplates',
-  },
-  blocks: {},
-};
+});
 
-export const reschedule: SpecificationBlock = {
+export const reschedule = specificationBlock({
   about: 'How often a failed allocation is replaced, possibly on another node.',
   document: rescheduleBlock,
-  attributes: {
-    attempts: 'Attempts',
-    interval: 'Interval',
-    delay: 'Delay',
-    delay_function: 'DelayFunction',
-    max_delay: 'MaxDelay',
-    unlimited: 'Unlimited',
-  },
-  blocks: {},
-};
+});
 
-export const disconnect: SpecificationBlock = {
+export const disconnect = specificationBlock({
   about: 'What happens to allocations on a disconnected node.',
   document: disconnectBlock,
-  attributes: {
-    lost_after: 'LostAfter',
-    stop_on_client_after: 'StopOnClientAfter',
-    replace: 'Replace',
-    reconcile: 'Reconcile',
-  },
-  blocks: {},
-};
+});
 
-export const ephemeralDisk: SpecificationBlock = {
+export const ephemeralDisk = specificationBlock({
   about: 'The disk that the tasks of the group share.',
   document: ephemeralDiskBlock,
-  attributes: { sticky: 'Sticky', migrate: 'Migrate', size: 'SizeMB' },
-  blocks: {},
-};
+  names: { size: 'SizeMB' },
+});
 
-export const consul: SpecificationBlock = {
+export const consul = specificationBlock({
   about: 'Settings for the service catalogue Consul.',
   document: consulBlock,
-  attributes: { namespace: 'Namespace', cluster: 'Cluster', partition: 'Partition' },
-  blocks: {},
-};
+});
 
-export const checkRestart: SpecificationBlock = {
+export const checkRestart = specificationBlock({
   about: 'When a failing check restarts the task.',
   document: checkRestartBlock,
-  attributes: { limit: 'Limit', grace: 'Grace', ignore_warnings: 'IgnoreWarnings' },
-  blocks: {},
-};
+});
 
-const scalingAttributes = { min: 'Min', max: 'Max', enabled: 'Enabled', type: 'Type' };
+const scalingOfServer = ['ID', 'Namespace', 'Target', 'CreateIndex', 'ModifyIndex'];
 
-export const groupScaling: SpecificationBlock = {
+export const groupScaling = specificationBlock({
   about: "Bounds for the group's count, and a policy for an autoscaler.",
   document: scalingBlock,
-  attributes: scalingAttributes,
+  omitted: scalingOfServer,
   required: ['max'],
   blocks: { policy: freeForm('Policy') },
   finish: (draft, block, report) => requireType(draft, block, 'horizontal', report),
-};
+});
 
 const verticalTypes: ReadonlyMap<string, string> = new Map([
   ['cpu', 'vertical_cpu'],
@@ -270,11 +206,11 @@ const verticalTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Its label names the scaled resource and is not stored. */
-export const taskScaling: SpecificationBlock = {
+export const taskScaling = specificationBlock({
   about: 'Bounds for one resource of the task (`cpu` or `mem`), and a policy for an autoscaler.',
   document: scalingBlock,
   discardedLabel: 'resource',
-  attributes: scalingAttributes,
+  omitted: scalingOfServer,
   blocks: { policy: freeForm('Policy') },
   finish: (draft, block, report) => {
     const label = block.labels[0];
@@ -284,7 +220,7 @@ export const taskScaling: SpecificationBlock = {
       report(label.range, { message: 'The label of a scaling block of a task is "cpu" or "mem".' });
     else requireType(draft, block, type, report);
   },
-};
+});
 
 function requireType(draft: Draft, block: DecodedBlock, type: string, report: Report): void {
   const given = block.body.attributes.get('type');

@@ -6,7 +6,7 @@ import type {
   DecodedBlock,
   Report,
 } from '../../hcl/decode/schema.js';
-import type { Block, Field, FieldSet } from '../document/field-table.js';
+import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
 
 /*
  * The job specification is described once, as data: its blocks, their contents, and the field of the
@@ -34,6 +34,36 @@ export interface SpecificationBlock {
   readonly blocks: Readonly<Record<string, Child>>;
   /** Rules that consider more than one field. Changes the draft. */
   readonly finish?: (draft: Draft, block: DecodedBlock, report: Report) => void;
+}
+
+/** The description of a block: what cannot be derived from its document block. */
+interface BlockDescription extends Omit<SpecificationBlock, 'attributes' | 'blocks'> {
+  /** Names of attributes that are not those of their fields in lower case with underscores. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Fields without an attribute, beside those that the label or an inner block fills. */
+  readonly omitted?: readonly string[];
+  readonly blocks?: SpecificationBlock['blocks'];
+}
+
+/** A block with an attribute for each field that nothing else fills. */
+export function specificationBlock({
+  names = {},
+  omitted = [],
+  blocks = {},
+  ...block
+}: BlockDescription): SpecificationBlock {
+  const inner = Object.values(blocks).flatMap((child) => ('field' in child ? [child.field] : []));
+  const filled = new Set([...inner, ...omitted, block.label]);
+  const nameOf = new Map(Object.entries(names).map(([name, field]) => [field, name]));
+  const attributes = submittedFields(block.document).flatMap(([field, { block: part }]) =>
+    part === undefined && !filled.has(field) ? [[nameOf.get(field) ?? lowerCase(field), field] as const] : [],
+  );
+  return { ...block, blocks, attributes: Object.fromEntries(attributes) };
+}
+
+/** `ShutdownDelay` as `shutdown_delay`, `CNIArgs` as `cni_args`. */
+function lowerCase(field: string): string {
+  return field.replaceAll(/([a-z0-9])([A-Z])|([A-Z]+)(?=[A-Z][a-z])/g, '$1$3_$2').toLowerCase();
 }
 
 export interface Shorthand {
