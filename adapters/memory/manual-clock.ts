@@ -375,15 +375,15 @@ function sleeperQueue(): SleeperQueue {
   };
 }
 
-function isBefore(a: Sleeper, b: Sleeper): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order);
+function isBefore(a: Sleeper | undefined, b: Sleeper | undefined): boolean {
+  return a !== undefined && b !== undefined && (a.at < b.at || (a.at === b.at && a.order < b.order));
 }
 
 function riseFrom(heap: Sleeper[], from: number): void {
   let position = from;
   while (position > 0) {
     const parent = (position - 1) >> 1;
-    if (!isBefore(heap[position] as Sleeper, heap[parent] as Sleeper)) return;
+    if (!isBefore(heap[position], heap[parent])) return;
     swap(heap, position, parent);
     position = parent;
   }
@@ -398,15 +398,16 @@ function takeFirst(heap: Sleeper[]): void {
     const left = position * 2 + 1;
     if (left >= heap.length) return;
     const right = left + 1;
-    const child = right < heap.length && isBefore(heap[right] as Sleeper, heap[left] as Sleeper) ? right : left;
-    if (!isBefore(heap[child] as Sleeper, heap[position] as Sleeper)) return;
+    const child = isBefore(heap[right], heap[left]) ? right : left;
+    if (!isBefore(heap[child], heap[position])) return;
     swap(heap, position, child);
     position = child;
   }
 }
 
 function swap(heap: Sleeper[], a: number, b: number): void {
-  const kept = heap[a] as Sleeper;
-  heap[a] = heap[b] as Sleeper;
-  heap[b] = kept;
+  const [first, second] = [heap[a], heap[b]];
+  if (first === undefined || second === undefined) return;
+  heap[a] = second;
+  heap[b] = first;
 }

@@ -1,4 +1,5 @@
 import type { DeliveryError } from '../../src/ports/http-delivery.js';
+import { codeOf } from '../../src/shared/values.js';
 
 export type FaultType = DeliveryError['type'];
 
@@ -44,10 +45,6 @@ export function faultFromError(error: unknown, phase: Phase): Fault {
 }
 
 const closedEarly = 'the connection was closed before the answer was complete';
-
-function codeOf(error: object): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
 
 function isTlsCode(code: string): boolean {
   return /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/.test(code);

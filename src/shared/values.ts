@@ -13,6 +13,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : 'unknown error';
 }
 
+/** The code of a failed system call, such as `ENOENT`; empty for other errors. */
+export function codeOf(thrown: unknown): string {
+  return typeof thrown === 'object' && thrown !== null && 'code' in thrown ? String(thrown.code) : '';
+}
+
 /** Above this number of characters, strings from outside are cut in messages, so that those stay small. */
 const mostQuoted = 128;
 

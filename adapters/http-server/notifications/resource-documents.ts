@@ -26,55 +26,58 @@ import { type HttpResponse, jsonApiType, splitTarget } from '../http-message.js'
 /** The JSON:API document of the answer of a notification call. */
 export function resourceResponse({ answer }: Call, call: RouteCall, value: unknown): HttpResponse {
   const render = documents[answer.resource ?? ''];
-  const document = render === undefined ? recordDocument(answer.resource ?? '', value) : render(value, call);
+  const document = render === undefined ? recordDocument(answer.resource ?? '', value) : render(value as never, call);
   return { status: answer.status, headers: ['Content-Type', jsonApiType], body: JSON.stringify(document) };
 }
 
-type Render = (value: unknown, call: RouteCall) => object;
+/** Each takes the value of the calls whose answers have its name. */
+type Render = (value: never, call: RouteCall) => object;
 
 /** The documents by the names of the interface. */
 const documents: Readonly<Record<string, Render>> = {
-  'notification-configuration': (value, call) => ({
-    data: configurationResource(value as ConfigurationView, call.notificationsPath, responsePrinter(call)),
+  'notification-configuration': (value: ConfigurationView, call: RouteCall) => ({
+    data: configurationResource(value, call.notificationsPath, responsePrinter(call)),
   }),
-  'notification-configuration-list': (value, call) => configurationList(value as ConfigurationList, call),
-  'notification-event': (value) => ({ data: eventResource(value as PublishedEvent) }),
-  'notification-delivery': (value, call) => ({
-    data: deliveryResource(value as DeliverySummary, call.notificationsPath),
+  'notification-configuration-list': (value: ConfigurationList, call: RouteCall) => configurationList(value, call),
+  'notification-event': (value: PublishedEvent) => ({ data: eventResource(value) }),
+  'notification-delivery': (value: DeliverySummary, call: RouteCall) => ({
+    data: deliveryResource(value, call.notificationsPath),
   }),
-  'notification-delivery-details': (value, call) => ({
-    data: deliveryDetailsResource(value as DeliveryDetails, call.notificationsPath),
+  'notification-delivery-details': (value: DeliveryDetails, call: RouteCall) => ({
+    data: deliveryDetailsResource(value, call.notificationsPath),
   }),
-  'notification-delivery-list': (value, call) => deliveryList(value as DeliveryList, call),
-  'notification-recovery': (value) => recovery(value as Recovered),
-  'notification-event-list': (value, call) => eventList(value as EventList, call),
+  'notification-delivery-list': (value: DeliveryList, call: RouteCall) => deliveryList(value, call),
+  'notification-recovery': (value: Recovered) => recovery(value),
+  'notification-event-list': (value: EventList, call: RouteCall) => eventList(value, call),
   // Organizations, workspaces and the account. Features that this server does not have are false.
-  organization: (value, call) => ({ data: organizationResource(value as OrganizationView, call.notificationsPath) }),
-  'organization-list': (value, call) => {
-    const { items, pagination } = value as OrganizationList;
+  organization: (value: OrganizationView, call: RouteCall) => ({
+    data: organizationResource(value, call.notificationsPath),
+  }),
+  'organization-list': (value: OrganizationList, call: RouteCall) => {
+    const { items, pagination } = value;
     const data = items.map((view) => organizationResource(view, call.notificationsPath));
     return listDocument(call, data, pagination, ['q']);
   },
-  'entitlement-set': (value) => ({ data: entitlementResource(value as EntitlementView) }),
-  workspace: (value, call) => ({ data: workspaceResource(value as WorkspaceView, call.notificationsPath) }),
-  'stored-workspace': (value, call) => {
-    const { createdAt, ...workspace } = value as Workspace;
+  'entitlement-set': (value: EntitlementView) => ({ data: entitlementResource(value) }),
+  workspace: (value: WorkspaceView, call: RouteCall) => ({ data: workspaceResource(value, call.notificationsPath) }),
+  'stored-workspace': (value: Workspace, call: RouteCall) => {
+    const { createdAt, ...workspace } = value;
     // Storing workspaces needs the management right, which includes all others.
     const view: WorkspaceView = { ...workspace, createdAt: new Date(createdAt).toISOString(), right: 'admin' };
     return { data: workspaceResource(view, call.notificationsPath) };
   },
-  'workspace-list': (value, call) => {
-    const { items, pagination } = value as WorkspaceList;
+  'workspace-list': (value: WorkspaceList, call: RouteCall) => {
+    const { items, pagination } = value;
     const data = items.map((view) => workspaceResource(view, call.notificationsPath));
     return listDocument(call, data, pagination, workspaceFilters);
   },
-  'membership-list': (value, call) => {
-    const { items, pagination } = value as MembershipList;
+  'membership-list': (value: MembershipList, call: RouteCall) => {
+    const { items, pagination } = value;
     const document = listDocument(call, items.map(membershipResource), pagination, membershipFilters);
     return { ...document, ...includedUsers(call, items) };
   },
-  membership: (value, call) => ({ data: membershipResource(value as User), ...includedUsers(call, [value as User]) }),
-  account: (value) => ({ data: accountResource(value as AccountView) }),
+  membership: (value: User, call: RouteCall) => ({ data: membershipResource(value), ...includedUsers(call, [value]) }),
+  account: (value: AccountView) => ({ data: accountResource(value) }),
 };
 
 function configurationList({ items, pagination }: ConfigurationList, call: RouteCall): object {

@@ -12,6 +12,7 @@ import {
   type FileDescription,
   type StreamPosition,
 } from '../../../src/agent/link/node-command.js';
+import { codeOf } from '../../../src/shared/values.js';
 import { openToRead } from '../disk/text-file.js';
 import { logNumbers } from '../logs/log-collector.js';
 
@@ -221,11 +222,11 @@ async function confinedPath(root: string, path: string): Promise<Result<string, 
     const behind = closedFolder(target);
     return behind === undefined ? ok(real) : err(callerFailed('invalid', `Reading ${behind} file prohibited: ${path}`));
   } catch (error) {
-    return err(unreachable(path, error as NodeJS.ErrnoException));
+    return err(unreachable(path, codeOf(error)));
   }
 }
 
-function unreachable(path: string, { code = '' }: NodeJS.ErrnoException): CommandRefused {
+function unreachable(path: string, code: string): CommandRefused {
   const reason = code === 'ENOENT' || code === 'ENOTDIR' ? 'not_found' : 'failed';
   return commandRefused(reason, `stat ${path}: ${code === 'ENOENT' ? 'no such file or directory' : code}`);
 }

@@ -1,6 +1,7 @@
 import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
+import { codeOf } from '../../../src/shared/values.js';
 import { isAlive, ownIdentity, ownScope, type ProcessIdentity, type ProcessScope } from './process-identity.js';
 import { messageOf } from './text-file.js';
 
@@ -121,7 +122,7 @@ function linked(from: string, to: string): boolean {
     linkSync(from, to);
     return true;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'EEXIST' || code === 'ENOENT') return false;
     throw error;
   }

@@ -1,6 +1,7 @@
 import { constants, type Dirent } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, open, opendir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../../../src/shared/values.js';
 import { lackOf } from './text-file.js';
 
 /**
@@ -11,7 +12,7 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   try {
     await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
     throw lackOf(`The folder ${path} could not be made: the disk is full`);
   }
 }
@@ -42,7 +43,7 @@ async function allow(folder: string): Promise<void> {
 }
 
 function isForbidden(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   return code === 'EACCES' || code === 'EPERM';
 }
 
@@ -193,7 +194,7 @@ export async function moveFolder(
     await renameOwn(source, target);
     return { omitted: 0 };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'EXDEV') return await copyOver(source, target, terms);
     if (isTaken(error)) return 'kept';
     throw error;
@@ -208,7 +209,7 @@ export async function isEmptyFolder(path: string): Promise<boolean> {
     await folder.close();
     return first === null;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    if (codeOf(error) !== 'EACCES') throw error;
     return false;
   }
 }
@@ -234,7 +235,7 @@ async function renameOwn(source: string, target: string): Promise<void> {
   try {
     await rename(source, target);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    if (codeOf(error) !== 'EACCES') throw error;
     const { mode } = await lstat(source);
     await chmod(source, mode | 0o200);
     await rename(source, target);
@@ -243,7 +244,7 @@ async function renameOwn(source: string, target: string): Promise<void> {
 }
 
 function isTaken(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   return code === 'ENOTEMPTY' || code === 'EEXIST';
 }
 
@@ -255,7 +256,7 @@ async function standingOf(root: string, path: readonly string[]): Promise<'folde
     try {
       if (!(await lstat(folder)).isDirectory()) return 'refused';
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (codeOf(error) !== 'ENOENT') throw error;
       return 'absent';
     }
   }

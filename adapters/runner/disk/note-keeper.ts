@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { DiskNote } from '../../../src/agent/disk/disk-note.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
+import { codeOf } from '../../../src/shared/values.js';
 import type { Background } from '../waiting.js';
 import type { TaskPaths } from './task-target.js';
 import { messageOf, textIn } from './text-file.js';
@@ -118,7 +119,7 @@ async function replace(file: string, text: string): Promise<string | undefined> 
   try {
     return await replaceFile(file, text);
   } catch (error) {
-    if (!inTheWay.has(String((error as NodeJS.ErrnoException).code))) return messageOf(error);
+    if (!inTheWay.has(codeOf(error))) return messageOf(error);
   }
   try {
     await clearTheWay(file);

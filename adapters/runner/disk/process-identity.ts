@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { codeOf } from '../../../src/shared/values.js';
 import { textIn } from './text-file.js';
 
 /** Identity of a process, which a later process with the same PID does not share. */
@@ -37,7 +38,7 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    if (codeOf(error) !== 'EPERM') return false;
   }
   if (startTime === '') return true;
   try {

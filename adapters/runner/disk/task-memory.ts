@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { pendingTask } from '../../../src/agent/task/task-event.js';
 import type { TaskRecord } from '../../../src/agent/task/task-life.js';
 import type { Instant } from '../../../src/shared/instant.js';
+import { codeOf } from '../../../src/shared/values.js';
 import { makeFolder, removeFolder } from './folders.js';
 import type { NoteKeeper } from './note-keeper.js';
 import { type TaskPaths, taskPaths } from './task-target.js';
@@ -144,7 +145,7 @@ async function removeWhole(folder: string, into: string): Promise<void> {
   try {
     await rename(folder, into);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
   }
   await removeFolder(into);
 }

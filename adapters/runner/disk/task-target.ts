@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { codeOf } from '../../../src/shared/values.js';
 
 /** A file or folder in the task's folder or in the allocation's shared folder. */
 export interface TaskTarget {
@@ -87,7 +88,7 @@ async function takeOwner(handle: FileHandle, { mode, uid, gid }: FileOwner): Pro
     try {
       await handle.chown(uid ?? ownUid, gid ?? ownGid);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+      if (codeOf(error) !== 'EPERM') throw error;
       throw new PathRefused('Only a runner that runs as root can set uid and gid of a file');
     }
   }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { codeOf } from '../../../src/shared/values.js';
 
 /** The most bytes that the runner reads of a note or of a file below `/proc`. */
 const longestText = 4 * 1024 * 1024;
@@ -58,7 +59,7 @@ const transient: ReadonlySet<string> = new Set([
 
 /** Disk full, no file handles, no memory: temporary shortages, worth another try. */
 export function isTransientFault(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && transient.has(String((error as NodeJS.ErrnoException).code));
+  return transient.has(codeOf(error));
 }
 
 /** A fault of this kind, for cases without a system error code. */

@@ -1,6 +1,7 @@
 import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
+import { codeOf } from '../../../src/shared/values.js';
 import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
 import { textIn } from '../disk/text-file.js';
 
@@ -75,7 +76,7 @@ function makes(make: () => void, cannot: readonly string[]): boolean {
     make();
     return true;
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'EEXIST' || cannot.includes(code)) return false;
     throw error;
   }

@@ -13,6 +13,7 @@ import {
 import { opendir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type StreamEnd, tailBytes } from '../../../src/agent/output/output-tail.js';
+import { codeOf } from '../../../src/shared/values.js';
 import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
 import { openToRead, textIn } from '../disk/text-file.js';
 
@@ -267,7 +268,7 @@ function keepNewest(numbers: number[]): void {
 }
 
 function isMissing(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
