@@ -12,7 +12,7 @@ export interface IndexDefinition<R> {
    */
   readonly version: number;
   /** Must depend on the record only. */
-  readonly key: (record: R) => Key | undefined;
+  key(record: R): Key | undefined;
   /**
    * For an index that is rarely read and often extended: this many of the newest rows may be missing from the stored index.
    * Lists include them all the same, but take longer.
@@ -41,7 +41,7 @@ export interface Table<R> {
   /** Letters, digits and underscores; unique in a store. */
   readonly name: string;
   /** The primary key of a record. Must depend on the record only. */
-  readonly key: (record: R) => Key;
+  key(record: R): Key;
   /** Secondary indexes, by name. */
   readonly indexes: Readonly<Record<string, IndexDefinition<R>>>;
   /** How the table is used. */

@@ -32,8 +32,7 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
   get<R>(table: Table<R>, key: Key): Row<R> | undefined {
     this.#assertOpen();
     try {
-      const any = table as unknown as AnyTable;
-      return this.snapshot.find(any, key, rowKeyOf(any, key)) as Row<R> | undefined;
+      return this.snapshot.find(table, key, rowKeyOf(table, key)) as Row<R> | undefined;
     } catch (thrown) {
       throw this.#noted(thrown);
     }
@@ -44,7 +43,7 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
       const bounds = keyBounds(query);
       if (bounds === undefined)
         throw new UnstorableError(`A list of table ${table.name} has an invalid key as its bound.`);
-      return snapshot.scan(table as unknown as AnyTable, query, bounds) as unknown as Row<R>[];
+      return snapshot.scan(table, query, bounds) as unknown as Row<R>[];
     });
   }
 
@@ -96,11 +95,11 @@ export class OverlayView extends SnapshotView<Overlay> implements WriteView {
   }
 
   put<R>(table: Table<R>, record: R): void {
-    this.guarded((overlay) => overlay.put(table as unknown as AnyTable, record));
+    this.guarded((overlay) => overlay.put(table, record));
   }
 
   remove<R>(table: Table<R>, key: Key): boolean {
-    return this.guarded((overlay) => overlay.remove(table as unknown as AnyTable, key));
+    return this.guarded((overlay) => overlay.remove(table, key));
   }
 }
 

@@ -19,7 +19,7 @@ interface Part {
 
 /** The rows of a table under a prefix of the primary key, or of an index. */
 export function rowsUnder<R>(table: Table<R>, prefix: Key, index?: string): Watch {
-  return { name: table.name, part: { table: table as unknown as AnyTable, index, prefix } };
+  return { name: table.name, part: { table: table, index, prefix } };
 }
 
 /** No row of a table: a result that never changes, with the table's index. */
@@ -75,7 +75,7 @@ export class NotedView extends ViewOver {
 
   #note<R>(table: Table<R>, key: Key, after: R | undefined): void {
     const before = this.#isWatched(table) ? this.get(table, key) : 'unknown';
-    this.changes.push({ table: table as unknown as AnyTable, key, before, after });
+    this.changes.push({ table: table, key, before, after });
   }
 }
 
