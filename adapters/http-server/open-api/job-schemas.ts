@@ -13,8 +13,8 @@ import {
   text,
   wholeObject,
 } from './json-schema.js';
-import { accessSchemas, allocationSchemas, outcome, recordSchemas } from './record-schemas.js';
-import { agentSchemas, nodeSchemas, systemSchemas } from './system-schemas.js';
+import { accessSchemas, outcome, schedulingSchemas } from './record-schemas.js';
+import { agentSchemas, systemSchemas } from './system-schemas.js';
 
 /** The members of a stored job in addition to those submitted. */
 const job: JsonSchema = {
@@ -127,11 +127,9 @@ const capabilityList = orNull(strings);
 
 /** The documents of the job interface, by the names that the interface gives them. */
 export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
-  ...allocationSchemas,
-  ...recordSchemas,
-  ...nodeSchemas,
   ...agentSchemas,
   ...systemSchemas,
+  ...schedulingSchemas,
   ...accessSchemas,
   StoredJob: job,
   JobVersions: objectSchema(
@@ -275,18 +273,5 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       Index: count,
     },
     ['EvalID', 'Index'],
-  ),
-  NodePool: objectSchema(
-    {
-      Name: text,
-      Description: text,
-      Meta: orNull({ type: 'object', additionalProperties: text }),
-      SchedulerConfiguration: orNull(anyObject),
-      NodeIdentityTTL: count,
-      Hash: text,
-      CreateIndex: count,
-      ModifyIndex: count,
-    },
-    ['Name'],
   ),
 };

@@ -22,10 +22,9 @@ export function openApiDocument(notificationsPath: string, names: HeaderNames): 
   for (const named of callsOf()) {
     const { call } = named;
     const path = (call.interface === 'notifications' ? notificationsPath : '') + call.path;
-    paths[path] ??= {};
-    for (const method of call.methods) {
-      (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method, names);
-    }
+    const operations = paths[path] ?? {};
+    for (const method of call.methods) operations[method.toLowerCase()] = operationOf(named, method, names);
+    paths[path] = operations;
     if (call.alias !== undefined) paths[call.alias] = aliasOf(named, names);
   }
   return {
@@ -197,7 +196,7 @@ function componentSchemas(): Readonly<Record<string, JsonSchema>> {
   const { root, definitions } = jobJsonSchema();
   return {
     ...(definitions as Readonly<Record<string, JsonSchema>>),
-    SubmittedJob: root as JsonSchema,
+    SubmittedJob: { ...root },
     ...jobSchemas,
     ...functionSchemas,
     ...notificationSchemas,

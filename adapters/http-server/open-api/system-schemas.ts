@@ -92,7 +92,7 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     { EvalIDs: orNull(strings), EvalCreateIndex: count, NodeModifyIndex: count, Index: count },
     ['Index'],
   ),
-  NodePool: text,
+  NodeMetadata: wholeObject({ Meta: textMap, Dynamic: mapOf({ type: ['string', 'null'] }), Static: textMap }),
   HostUsage: objectSchema({ Memory: anyObject, Uptime: count, Timestamp: count }, ['Memory', 'Uptime', 'Timestamp']),
 };
 
@@ -176,109 +176,6 @@ export const functionSchemas: Readonly<Record<string, JsonSchema>> = {
   EnqueuedFunctionRun: wholeObject({ id: text, isNew: flag }),
   ChangedFunctionRun: wholeObject({ isChanged: flag }),
   ChangedFunctionRuns: wholeObject({ count }),
-};
-
-const driver = objectSchema({
-  Attributes: textMap,
-  Detected: flag,
-  Healthy: flag,
-  HealthDescription: text,
-  UpdateTime: text,
-});
-
-const lastDrain = objectSchema({
-  StartedAt: time,
-  UpdatedAt: time,
-  Status: { enum: ['draining', 'complete', 'canceled'] },
-  AccessorID: text,
-  Meta: orNull(textMap),
-});
-
-const drainStrategy = objectSchema({
-  Deadline: { type: 'integer', description: 'Nanoseconds.' },
-  IgnoreSystemJobs: flag,
-  ForceDeadline: orNull(time),
-  StartedAt: time,
-});
-
-const resources = objectSchema({
-  Cpu: objectSchema({
-    CpuShares: integer,
-    TotalCpuCores: integer,
-    ReservableCpuCores: { type: 'array', items: integer },
-  }),
-  Processors: anyObject,
-  Memory: objectSchema({ MemoryMB: integer }),
-  Disk: objectSchema({ DiskMB: integer }),
-  Devices: orNull({ type: 'array', items: anyObject }),
-  NodeNetworks: { type: 'array', items: anyObject },
-  Networks: { type: 'array', items: anyObject },
-  MinDynamicPort: integer,
-  MaxDynamicPort: integer,
-});
-
-const reserved = objectSchema({
-  Cpu: objectSchema({ CpuShares: integer, ReservedCpuCores: { type: 'array', items: integer } }),
-  Memory: objectSchema({ MemoryMB: integer }),
-  Disk: objectSchema({ DiskMB: integer }),
-  Networks: objectSchema({ ReservedHostPorts: text }),
-});
-
-const common = {
-  ID: text,
-  Datacenter: text,
-  Name: text,
-  NodePool: text,
-  NodeClass: text,
-  Drain: flag,
-  SchedulingEligibility: { enum: ['eligible', 'ineligible'] },
-  Status: { enum: ['initializing', 'ready', 'down', 'disconnected'] },
-  StatusDescription: text,
-  Drivers: mapOf(driver),
-  HostVolumes: mapOf(anyObject),
-  LastDrain: orNull(lastDrain),
-  CreateIndex: count,
-  ModifyIndex: count,
-};
-
-const event = objectSchema({
-  Message: text,
-  Subsystem: text,
-  Details: orNull(textMap),
-  Timestamp: time,
-  CreateIndex: count,
-});
-
-const node = {
-  ...common,
-  SecretID: { const: '', description: 'Never shown.' },
-  HTTPAddr: text,
-  TLSEnabled: flag,
-  Attributes: textMap,
-  Meta: textMap,
-  Links: textMap,
-  ComputedClass: text,
-  CgroupParent: text,
-  NodeResources: resources,
-  ReservedResources: reserved,
-  DrainStrategy: orNull(drainStrategy),
-  StatusUpdatedAt: { type: 'integer', description: 'Seconds since 1970.' },
-  Events: orNull({ type: 'array', items: event }),
-  NodeMaxAllocs: count,
-  LastMissedHeartbeatIndex: count,
-  LastAllocUpdateIndex: count,
-};
-
-const stub = { ...common, Address: text, Version: text };
-
-/** The documents of nodes, by the names that the interface gives them. */
-export const nodeSchemas: Readonly<Record<string, JsonSchema>> = {
-  NodeMetadata: wholeObject({ Meta: textMap, Dynamic: mapOf({ type: ['string', 'null'] }), Static: textMap }),
-  Node: wholeObject(node),
-  NodeListStub: {
-    ...wholeObject(stub),
-    properties: { ...stub, NodeResources: resources, ReservedResources: reserved, Attributes: textMap },
-  },
 };
 
 const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
