@@ -1,3 +1,4 @@
+import type { JobListStub, JobSubmission } from '../../../src/index.js';
 import {
   anyObject,
   count,
@@ -61,6 +62,7 @@ const listStub = {
   Name: text,
   Namespace: text,
   Datacenters: orNull(strings),
+  NodePool: text,
   Multiregion: orNull(anyObject),
   Type: text,
   Priority: integer,
@@ -178,12 +180,9 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   },
   FileList: { type: 'array', items: file },
   FileDescription: file,
-  JobListStub: {
-    ...wholeObject(listStub),
-    properties: { ...listStub, Meta: mapOf(text), Outcome: outcome },
-  },
-  JobStatusEntry: { ...wholeObject(statusEntry), properties: { ...statusEntry, Outcome: outcome } },
-  JobSubmission: wholeObject({
+  JobListStub: objectSchema<JobListStub>({ ...listStub, Meta: mapOf(text), Outcome: outcome }, Object.keys(listStub)),
+  JobStatusEntry: objectSchema({ ...statusEntry, Outcome: outcome }, Object.keys(statusEntry)),
+  JobSubmission: wholeObject<JobSubmission>({
     Source: text,
     Format: text,
     VariableFlags: orNull(mapOf(text)),

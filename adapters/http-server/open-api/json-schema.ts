@@ -6,17 +6,20 @@ export { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
 /** An object with any members. Client generators treat an object schema without `additionalProperties` as an empty object. */
 export const anyObject: JsonSchema = { type: 'object', additionalProperties: true };
 
-/** An object schema; properties are optional unless named as required. */
-export function objectSchema(
-  properties: Readonly<Record<string, JsonSchema>>,
+/** A schema for each member of the type T, and any others. */
+type Properties<T> = Readonly<Record<string, JsonSchema>> & { readonly [K in keyof T]-?: JsonSchema };
+
+/** An object schema; properties are optional unless named as required. The compiler reports missing members of T. */
+export function objectSchema<T = object>(
+  properties: Properties<NoInfer<T>>,
   required: readonly string[] = [],
 ): JsonSchema {
   return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required };
 }
 
 /** An object schema whose properties are all required. */
-export function wholeObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return objectSchema(properties, Object.keys(properties));
+export function wholeObject<T = object>(properties: Properties<NoInfer<T>>): JsonSchema {
+  return objectSchema<T>(properties, Object.keys(properties));
 }
 
 /** An object of any names whose values have one schema. */

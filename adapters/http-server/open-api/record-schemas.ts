@@ -1,5 +1,21 @@
 import { namedSchema } from '../../../src/api/json-codecs.js';
-import { outcomeWords } from '../../../src/index.js';
+import {
+  type ChildrenSummary,
+  type GroupScaleStatus,
+  type GroupSummary,
+  type JobScaleStatus,
+  type JobSummary,
+  type OneTimeToken,
+  outcomeWords,
+  type PolicyStub,
+  type ScalingEvent,
+  type StoredPolicy,
+  type StoredRole,
+  type TokenDocument,
+  type TokenStub,
+  type VariableDocument,
+  type VariableStub,
+} from '../../../src/index.js';
 import { recordSchemas } from '../../../src/scheduler/index.js';
 import {
   anyObject,
@@ -38,11 +54,11 @@ const jobDiff = wholeObject({
   TaskGroups: orNull(listOf(groupDiff)),
 });
 
-const jobSummary = wholeObject({
+const jobSummary = wholeObject<JobSummary>({
   JobID: text,
   Namespace: text,
   Summary: mapOf(
-    wholeObject({
+    wholeObject<GroupSummary>({
       Queued: count,
       Complete: count,
       Failed: count,
@@ -52,11 +68,11 @@ const jobSummary = wholeObject({
       Unknown: count,
     }),
   ),
-  Children: orNull(wholeObject({ Pending: count, Running: count, Dead: count })),
+  Children: orNull(wholeObject<ChildrenSummary>({ Pending: count, Running: count, Dead: count })),
   ...placed,
 });
 
-const scalingEvent = wholeObject({
+const scalingEvent = wholeObject<ScalingEvent>({
   Time: unixNanoseconds,
   Count: orNull(integer),
   PreviousCount: integer,
@@ -67,14 +83,14 @@ const scalingEvent = wholeObject({
   CreateIndex: count,
 });
 
-const jobScaleStatus = wholeObject({
+const jobScaleStatus = wholeObject<JobScaleStatus>({
   JobID: text,
   Namespace: text,
   JobCreateIndex: count,
   JobModifyIndex: count,
   JobStopped: flag,
   TaskGroups: mapOf(
-    wholeObject({
+    wholeObject<GroupScaleStatus>({
       Desired: integer,
       Placed: count,
       Running: count,
@@ -114,21 +130,25 @@ const token = {
 
 /** The documents of variables and of access control, by the names that the interface gives them. */
 export const accessSchemas: Readonly<Record<string, JsonSchema>> = {
-  VariableStub: objectSchema(variable, ['Path']),
-  Variable: objectSchema({ ...variable, Items: orNull(mapOf(text)) }, ['Path', 'Items']),
-  ACLPolicyStub: objectSchema({ ...policy }, ['Name']),
-  ACLPolicy: objectSchema({ ...policy, Rules: text, RulesJSON: anyObject }, ['Name', 'Rules']),
-  ACLRole: objectSchema(
+  VariableStub: objectSchema<VariableStub>(variable, ['Path']),
+  Variable: objectSchema<VariableDocument>({ ...variable, Items: orNull(mapOf(text)) }, ['Path', 'Items']),
+  ACLPolicyStub: objectSchema<PolicyStub>(policy, ['Name']),
+  ACLPolicy: objectSchema<StoredPolicy>({ ...policy, Rules: text, RulesJSON: anyObject }, ['Name', 'Rules']),
+  ACLRole: objectSchema<StoredRole>(
     { ID: text, Name: text, Description: text, Policies: { type: 'array', items: anyObject }, Hash: text, ...placed },
     ['ID', 'Name'],
   ),
   OneTimeTokenUpsertResponse: wholeObject({
-    OneTimeToken: wholeObject({ OneTimeSecretID: text, AccessorID: text, ExpiresAt: text, ...placed }),
+    OneTimeToken: wholeObject<OneTimeToken>({ OneTimeSecretID: text, AccessorID: text, ExpiresAt: text, ...placed }),
     Index: count,
   }),
   OneTimeTokenExchangeResponse: wholeObject({ Token: namedSchema('ACLToken'), Index: count }),
-  ACLTokenStub: objectSchema(token, ['AccessorID', 'Type']),
-  ACLToken: objectSchema({ ...token, SecretID: text, ExpirationTTL: text }, ['AccessorID', 'Type', 'SecretID']),
+  ACLTokenStub: objectSchema<TokenStub>(token, ['AccessorID', 'Type']),
+  ACLToken: objectSchema<TokenDocument>({ ...token, SecretID: text, ExpirationTTL: text }, [
+    'AccessorID',
+    'Type',
+    'SecretID',
+  ]),
 };
 
 /** Of runs and allocations that have ended. */

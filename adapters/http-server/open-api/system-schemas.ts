@@ -1,4 +1,11 @@
-import type { FunctionRunView, FunctionView, ScheduleView } from '../../../src/index.js';
+import type {
+  FunctionLogLine,
+  FunctionRunSummary,
+  FunctionRunView,
+  FunctionView,
+  RunExplanation,
+  ScheduleView,
+} from '../../../src/index.js';
 import {
   anyObject,
   count,
@@ -110,9 +117,6 @@ const retry = wholeObject({
   jitter: number,
 });
 
-/** Names every member, so that none is left out of a description. */
-type Members<T> = Readonly<Record<keyof T, JsonSchema>>;
-
 const ofSchedule = {
   id: text,
   schedule: text,
@@ -122,7 +126,6 @@ const ofSchedule = {
   isDeclared: flag,
   nextLaunch: time,
 };
-const schedule: Members<ScheduleView> = { ...ofSchedule, lastLaunch: time, lastRun: text };
 
 const ofFunction = {
   name: text,
@@ -136,11 +139,12 @@ const ofFunction = {
   keep: wholeObject({ succeeded: kept, others: kept }),
   isPaused: flag,
   pausedKeys: strings,
-  schedules: listOf(objectSchema(schedule, Object.keys(ofSchedule))),
+  schedules: listOf(
+    objectSchema<ScheduleView>({ ...ofSchedule, lastLaunch: time, lastRun: text }, Object.keys(ofSchedule)),
+  ),
   counts: countMap,
   hasMore: flag,
 };
-const shownFunction: Members<FunctionView> = { ...ofFunction, timeout: milliseconds, missingSince: time };
 
 const state = { enum: ['scheduled', 'queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'] };
 const ofRun = {
@@ -164,15 +168,20 @@ const listedRun = {
   progress: anyJson,
   error: objectSchema({ name: text, message: text, stack: text, code: text }, ['name', 'message']),
 };
-const shownRun: Members<FunctionRunView> = { ...listedRun, input: anyJson, result: anyJson, steps: strings };
 
 /** The schemas of functions of the host. */
 export const functionSchemas: Readonly<Record<string, JsonSchema>> = {
-  Function: objectSchema(shownFunction, Object.keys(ofFunction)),
-  FunctionRunSummary: objectSchema(listedRun, Object.keys(ofRun)),
-  FunctionRun: objectSchema(shownRun, [...Object.keys(ofRun), 'steps']),
-  FunctionRunExplanation: wholeObject({ reason: text, message: text }),
-  FunctionLogLine: wholeObject({ at: time, level: { enum: ['info', 'error'] }, text }),
+  Function: objectSchema<FunctionView>(
+    { ...ofFunction, timeout: milliseconds, missingSince: time },
+    Object.keys(ofFunction),
+  ),
+  FunctionRunSummary: objectSchema<FunctionRunSummary>(listedRun, Object.keys(ofRun)),
+  FunctionRun: objectSchema<FunctionRunView>({ ...listedRun, input: anyJson, result: anyJson, steps: strings }, [
+    ...Object.keys(ofRun),
+    'steps',
+  ]),
+  FunctionRunExplanation: wholeObject<RunExplanation>({ reason: text, message: text }),
+  FunctionLogLine: wholeObject<FunctionLogLine>({ at: time, level: { enum: ['info', 'error'] }, text }),
   EnqueuedFunctionRun: wholeObject({ id: text, isNew: flag }),
   ChangedFunctionRun: wholeObject({ isChanged: flag }),
   ChangedFunctionRuns: wholeObject({ count }),
