@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { filterCompiler } from '../filter/compile-filter.js';
 import type { FilterSyntaxError } from '../filter/parse-filter.js';
 import type { JobPolicy, PolicyLevel } from '../jobs/admission/job-policy.js';
-import { jobSchema } from '../jobs/document/job-schema.js';
+import { jobSchema } from '../jobs/record-schemas.js';
 
 /** A policy as data: a filter expression over the job as it would be stored, such as `"owner" not in Meta`. */
 export interface PolicyRule {

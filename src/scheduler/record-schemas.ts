@@ -1,5 +1,5 @@
-import { jobSchema } from '../jobs/document/job-schema.js';
 import type { DNSConfig, Port } from '../jobs/document/network.js';
+import { jobSchema } from '../jobs/record-schemas.js';
 import { outcomeWords } from '../jobs/runs/job-run.js';
 import {
   bytes,

@@ -1,5 +1,5 @@
 import { type Filter, filterCompiler } from '../../src/filter/compile-filter.js';
-import { jobSchema } from '../../src/jobs/document/job-schema.js';
+import { jobSchema } from '../../src/jobs/record-schemas.js';
 import { recordSchemas } from '../../src/scheduler/record-schemas.js';
 import type { StructType } from '../../src/shared/schema.js';
 import { firstDifference } from './difference.js';

@@ -125,7 +125,6 @@ const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextTo
 const file = objectSchema({ Name: text, IsDir: flag, Size: count, FileMode: text, ModTime: text, ContentType: text }, [
   'Name',
 ]);
-const capabilityList = orNull(strings);
 
 /** The documents of the job interface, by the names that the interface gives them. */
 export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
@@ -221,22 +220,6 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ScalingPolicyStub: wholeObject(scalingStub),
   StoredScalingPolicy: storedScalingPolicy,
   WriteIndex: objectSchema({ Index: count }, ['Index']),
-  Namespace: objectSchema(
-    {
-      Name: text,
-      Description: text,
-      Meta: orNull({ type: 'object', additionalProperties: text }),
-      Capabilities: orNull(
-        objectSchema({
-          EnabledTaskDrivers: capabilityList,
-          DisabledTaskDrivers: capabilityList,
-          EnabledNetworkModes: capabilityList,
-          DisabledNetworkModes: capabilityList,
-        }),
-      ),
-    },
-    ['Name', 'Description'],
-  ),
   EventBatch: objectSchema({
     Index: count,
     Events: {

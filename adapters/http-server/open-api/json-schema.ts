@@ -69,16 +69,10 @@ function componentsIn(type: ValueType): readonly (readonly [string, JsonSchema])
 }
 
 function definitionOf(type: ValueType): JsonSchema {
-  switch (type.kind) {
-    case 'list':
-      return listOf(schemaOf(type.of));
-    case 'map':
-      return mapOf(schemaOf(type.of));
-    case 'struct':
-      return type.opaque ? anyObject : structOf(type);
-    default:
-      return scalarOf(type);
-  }
+  if (type.kind === 'list') return listOf(schemaOf(type.of));
+  if (type.kind === 'map') return mapOf(schemaOf(type.of));
+  if (type.kind === 'struct') return type.opaque ? anyObject : structOf(type);
+  return scalarOf(type);
 }
 
 function structOf(type: StructType): JsonSchema {

@@ -16,6 +16,7 @@ import {
   type VariableDocument,
   type VariableStub,
 } from '../../../src/index.js';
+import { namespaceSchema } from '../../../src/jobs/index.js';
 import { recordSchemas } from '../../../src/scheduler/index.js';
 import {
   anyObject,
@@ -103,7 +104,7 @@ const jobScaleStatus = wholeObject<JobScaleStatus>({
 
 /** Records of the scheduler, diffs and counters of jobs, by the names that the interface gives them. */
 export const schedulingSchemas: Readonly<Record<string, JsonSchema>> = {
-  ...componentsOf(Object.values(recordSchemas)),
+  ...componentsOf([...Object.values(recordSchemas), namespaceSchema]),
   ObjectDiff: wholeObject(blockDiff),
   JobDiff: jobDiff,
   JobSummary: jobSummary,

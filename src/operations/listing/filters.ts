@@ -1,8 +1,7 @@
 import type { StoredPolicy, StoredRole } from '../../access/policy-record.js';
 import type { RoleLink, TokenStub } from '../../access/tokens.js';
 import { filterCompiler } from '../../filter/compile-filter.js';
-import { jobSchema } from '../../jobs/document/job-schema.js';
-import type { Namespace, NamespaceCapabilities } from '../../jobs/namespaces/namespace.js';
+import { jobSchema, namespaceSchema } from '../../jobs/record-schemas.js';
 import { recordSchemas } from '../../scheduler/record-schemas.js';
 import type { ServiceRegistration } from '../../services/service-registration.js';
 import {
@@ -56,28 +55,6 @@ const roleSchema = struct<StoredRole>({
   Description: text,
   Policies: listOf(struct({ Name: text })),
   Hash: bytes,
-  ...placed,
-});
-
-const namespaceSchema = struct<Namespace>({
-  Name: text,
-  Description: text,
-  Quota: text,
-  Capabilities: pointer(
-    struct<NamespaceCapabilities>({
-      EnabledTaskDrivers: listOf(text),
-      DisabledTaskDrivers: listOf(text),
-      EnabledNetworkModes: listOf(text),
-      DisabledNetworkModes: listOf(text),
-    }),
-  ),
-  NodePoolConfiguration: pointer(struct({ Default: text, Allowed: listOf(text), Denied: listOf(text) })),
-  VaultConfiguration: pointer(struct({ Default: text, Allowed: listOf(text), Denied: listOf(text) })),
-  ConsulConfiguration: pointer(struct({ Default: text, Allowed: listOf(text), Denied: listOf(text) })),
-  Meta: mapOf(text),
-  Hash: bytes,
-  RequiredExtraClaims: mapOf(text),
-  OptionalExtraClaims: mapOf(text),
   ...placed,
 });
 

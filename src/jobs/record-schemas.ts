@@ -6,6 +6,11 @@ import {
   listOf,
   type Members,
   mapOf,
+  nullable,
+  opaque,
+  orNull,
+  partial,
+  placed,
   pointer,
   type ScalarType,
   type StructType,
@@ -13,9 +18,10 @@ import {
   text,
   unsigned,
   type ValueType,
-} from '../../shared/schema.js';
-import { type Block, type Field, type FieldSet, storedFields } from './field-table.js';
-import { jobBlock } from './job.js';
+} from '../shared/schema.js';
+import { type Block, type Field, type FieldSet, storedFields } from './document/field-table.js';
+import { jobBlock } from './document/job.js';
+import type { Namespace, NamespaceCapabilities } from './namespaces/namespace.js';
 
 /** A stored job, as the field table describes it. */
 export const jobSchema = structOf(jobBlock, { name: 'StoredJob', opaque: true });
@@ -66,6 +72,35 @@ function wholeNumber({ bounds }: Field<unknown, unknown>): ScalarType {
 function blockOf({ block }: Field<unknown, unknown>): StructType {
   return block === undefined ? struct({}) : structOf(block);
 }
+
+const names = orNull(listOf(text));
+const choice = nullable(opaque({ Default: text, Allowed: listOf(text), Denied: listOf(text) }));
+
+/** The members of a namespace as data: their types, and what filters may name. */
+export const namespaceSchema = struct<Namespace>(
+  {
+    Name: text,
+    Description: text,
+    Quota: text,
+    Capabilities: nullable(
+      partial<NamespaceCapabilities>({
+        EnabledTaskDrivers: names,
+        DisabledTaskDrivers: names,
+        EnabledNetworkModes: names,
+        DisabledNetworkModes: names,
+      }),
+    ),
+    NodePoolConfiguration: choice,
+    VaultConfiguration: choice,
+    ConsulConfiguration: choice,
+    Meta: orNull(mapOf(text)),
+    Hash: bytes,
+    RequiredExtraClaims: orNull(mapOf(text)),
+    OptionalExtraClaims: orNull(mapOf(text)),
+    ...placed,
+  },
+  { name: 'Namespace', required: ['Name', 'Description'] },
+);
 
 /** Built when a filter first reads it: most filters read few members of the job. */
 function lazily(make: () => Members): () => Members {
