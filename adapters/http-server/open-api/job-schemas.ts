@@ -5,7 +5,9 @@ import {
   flag,
   integer,
   type JsonSchema,
+  listOf,
   mapOf,
+  metadata,
   named,
   objectSchema,
   orNull,
@@ -109,7 +111,7 @@ const statusEntry = {
   Version: count,
   SubmitTime: integer,
   ModifyIndex: count,
-  Allocs: orNull({ type: 'array', items: statusAllocation }),
+  Allocs: orNull(listOf(statusAllocation)),
   GroupCountSum: count,
   ChildStatuses: orNull(strings),
   ParentID: text,
@@ -118,9 +120,6 @@ const statusEntry = {
   IsPack: flag,
   Status: text,
 };
-
-/** What reads carry in headers and register-shaped answers in the body. */
-const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
 
 const file = objectSchema({ Name: text, IsDir: flag, Size: count, FileMode: text, ModTime: text, ContentType: text }, [
   'Name',
@@ -135,8 +134,8 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   StoredJob: job,
   JobVersions: objectSchema(
     {
-      Versions: { type: 'array', items: named('StoredJob') },
-      Diffs: orNull({ type: 'array', items: named('JobDiff') }),
+      Versions: listOf(named('StoredJob')),
+      Diffs: orNull(listOf(named('JobDiff'))),
       ...metadata,
     },
     ['Versions'],
@@ -144,7 +143,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ServiceNamespaceStub: objectSchema(
     {
       Namespace: text,
-      Services: { type: 'array', items: objectSchema({ ServiceName: text, Tags: strings }, ['ServiceName']) },
+      Services: listOf(objectSchema({ ServiceName: text, Tags: strings }, ['ServiceName'])),
     },
     ['Namespace'],
   ),
@@ -165,19 +164,16 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['ID', 'ServiceName'],
   ),
-  StoppedAllocation: objectSchema({ EvalID: text, Index: count }, ['EvalID', 'Index']),
-  Ordered: objectSchema({ Index: count }, ['Index']),
+  StoppedAllocation: wholeObject({ EvalID: text, Index: count }),
+  Ordered: wholeObject({ Index: count }),
   StreamFrame: objectSchema({ Offset: integer, Data: text, File: text, FileEvent: text }, []),
   ExecFrame: anyObject,
   AllocationUsage: objectSchema({ ResourceUsage: anyObject, Tasks: anyObject, Timestamp: count }, ['Tasks']),
   CheckResults: anyObject,
-  JobActions: {
-    type: 'array',
-    items: objectSchema({ Name: text, Command: text, Args: orNull(strings), TaskName: text, TaskGroupName: text }, [
-      'Name',
-    ]),
-  },
-  FileList: { type: 'array', items: file },
+  JobActions: listOf(
+    objectSchema({ Name: text, Command: text, Args: orNull(strings), TaskName: text, TaskGroupName: text }, ['Name']),
+  ),
+  FileList: listOf(file),
   FileDescription: file,
   JobListStub: objectSchema<JobListStub>({ ...listStub, Meta: mapOf(text), Outcome: outcome }, Object.keys(listStub)),
   JobStatusEntry: objectSchema({ ...statusEntry, Outcome: outcome }, Object.keys(statusEntry)),
@@ -216,20 +212,15 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   }),
   SearchMatches: objectSchema({ Matches: anyObject, Truncations: anyObject, ...metadata }, ['Matches', 'Truncations']),
   EvaluationCount: objectSchema({ Count: count, ...metadata }, ['Count', 'Index']),
-  DeletedEvaluations: objectSchema({ Count: count, Index: count }, ['Count', 'Index']),
+  DeletedEvaluations: wholeObject({ Count: count, Index: count }),
   ScalingPolicyStub: wholeObject(scalingStub),
   StoredScalingPolicy: storedScalingPolicy,
-  WriteIndex: objectSchema({ Index: count }, ['Index']),
+  WriteIndex: wholeObject({ Index: count }),
   EventBatch: objectSchema({
     Index: count,
-    Events: {
-      type: 'array',
-      items: objectSchema({ Topic: text, Type: text, Key: text, Namespace: text, Index: count }, [
-        'Topic',
-        'Type',
-        'Key',
-      ]),
-    },
+    Events: listOf(
+      objectSchema({ Topic: text, Type: text, Key: text, Namespace: text, Index: count }, ['Topic', 'Type', 'Key']),
+    ),
     Missed: { const: true },
   }),
   JobPlan: objectSchema(
@@ -237,7 +228,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       Annotations: orNull(named('PlanAnnotations')),
       FailedTGAllocs: orNull(mapOf(named('AllocationMetric'))),
       JobModifyIndex: count,
-      CreatedEvals: orNull({ type: 'array', items: named('Evaluation') }),
+      CreatedEvals: orNull(listOf(named('Evaluation'))),
       Diff: orNull(named('JobDiff')),
       NextPeriodicLaunch: orNull({ type: 'string', format: 'date-time' }),
       Warnings: text,

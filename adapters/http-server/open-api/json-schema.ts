@@ -43,9 +43,12 @@ export const number: JsonSchema = { type: 'number' };
 export const count: JsonSchema = { type: 'integer', minimum: 0 };
 export const unixNanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds since 1970.' };
 export const time: JsonSchema = { type: 'string', format: 'date-time' };
-export const strings: JsonSchema = { type: 'array', items: text };
+export const strings = listOf(text);
 export const textMap = mapOf(text);
 export const countMap = mapOf(count);
+
+/** What reads carry in headers and register-shaped answers in the body. */
+export const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
 
 /** The indexes of a record's creation and last change. */
 export const placed = { CreateIndex: count, ModifyIndex: count };

@@ -1,12 +1,24 @@
-import { anyObject, flag, integer, type JsonSchema, objectSchema, orNull, strings, text, time } from './json-schema.js';
+import {
+  anyObject,
+  flag,
+  integer,
+  type JsonSchema,
+  listOf,
+  objectSchema,
+  orNull,
+  strings,
+  text,
+  time,
+  wholeObject,
+} from './json-schema.js';
 import { organizationSchemas } from './organization-schemas.js';
 
 function identifier(type: string): JsonSchema {
-  return objectSchema({ id: text, type: { const: type } }, ['id', 'type']);
+  return wholeObject({ id: text, type: { const: type } });
 }
 
 function toMany(type: string): JsonSchema {
-  return objectSchema({ data: { type: 'array', items: identifier(type) } });
+  return objectSchema({ data: listOf(identifier(type)) });
 }
 
 function toOne(type: string): JsonSchema {
@@ -37,7 +49,7 @@ const configuration = resource(
     'destination-type': text,
     token: { type: 'null' },
     triggers: strings,
-    'delivery-responses': { type: 'array', items: deliveryResponse },
+    'delivery-responses': listOf(deliveryResponse),
     'email-addresses': { type: 'null' },
     delivery: anyObject,
     'created-at': time,
@@ -53,7 +65,7 @@ const delivery = resource(
     kind: text,
     outcome: { enum: ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] },
     'waits-for': orNull(anyObject),
-    recipients: { type: 'array', items: anyObject },
+    recipients: listOf(anyObject),
     reason: orNull(text),
     'created-at': time,
     'next-attempt-at': orNull(time),
@@ -62,7 +74,7 @@ const delivery = resource(
     'last-status': orNull(integer),
     'last-failure': orNull(text),
     body: orNull(text),
-    attempts: { type: 'array', items: anyObject },
+    attempts: listOf(anyObject),
   }),
   objectSchema({
     workspace: toOne('workspaces'),
@@ -72,10 +84,10 @@ const delivery = resource(
 );
 
 /** A record whose attributes depend on the operation that returns it. */
-const record = objectSchema({ id: text, type: text, attributes: anyObject }, ['id', 'type', 'attributes']);
+const record = wholeObject({ id: text, type: text, attributes: anyObject });
 
 function documentOf(types: readonly string[], attributes: JsonSchema): JsonSchema {
-  return objectSchema({ data: objectSchema({ type: { enum: types }, attributes }, ['type', 'attributes']) }, ['data']);
+  return wholeObject({ data: wholeObject({ type: { enum: types }, attributes }) });
 }
 
 const pagination = objectSchema({ pagination: anyObject });
@@ -136,15 +148,14 @@ const event = resource(
     trigger: text,
     repeated: flag,
     backlog: integer,
-    explanations: {
-      type: 'array',
-      items: objectSchema({
+    explanations: listOf(
+      objectSchema({
         'configuration-id': text,
         name: text,
         fires: flag,
-        obstacles: { type: 'array', items: text },
+        obstacles: listOf(text),
       }),
-    },
+    ),
   }),
   objectSchema({ workspace: toOne('workspaces'), deliveries: toMany('notification-deliveries') }),
 );
@@ -161,50 +172,39 @@ const error = objectSchema(
 
 /** The documents of the notification interface, by the names that the interface gives them. */
 export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
-  NotificationConfigurationDocument: objectSchema({ data: configuration }, ['data']),
+  NotificationConfigurationDocument: wholeObject({ data: configuration }),
   NotificationConfigurationListDocument: objectSchema(
-    { data: { type: 'array', items: configuration }, links: anyObject, meta: pagination },
+    { data: listOf(configuration), links: anyObject, meta: pagination },
     ['data'],
   ),
-  NotificationDeliveryDocument: objectSchema({ data: delivery }, ['data']),
-  NotificationDeliveryListDocument: objectSchema(
-    { data: { type: 'array', items: delivery }, links: anyObject, meta: pagination },
-    ['data'],
-  ),
-  NotificationEventDocument: objectSchema({ data: event }, ['data']),
-  NotificationRecoveryDocument: objectSchema(
-    { meta: objectSchema({ count: integer, more: flag, reached: orNull(time) }) },
-    ['meta'],
-  ),
+  NotificationDeliveryDocument: wholeObject({ data: delivery }),
+  NotificationDeliveryListDocument: objectSchema({ data: listOf(delivery), links: anyObject, meta: pagination }, [
+    'data',
+  ]),
+  NotificationEventDocument: wholeObject({ data: event }),
+  NotificationRecoveryDocument: wholeObject({
+    meta: objectSchema({ count: integer, more: flag, reached: orNull(time) }),
+  }),
   CreateNotificationConfiguration: configurationRequest(['destination-type', 'name']),
   UpdateNotificationConfiguration: configurationRequest([]),
-  SendNotificationEvent: objectSchema(
-    {
-      data: objectSchema(
-        { type: { enum: ['notification-events', 'notification-event'] }, attributes: eventAttributes },
-        ['type', 'attributes'],
+  SendNotificationEvent: wholeObject({
+    data: wholeObject({ type: { enum: ['notification-events', 'notification-event'] }, attributes: eventAttributes }),
+  }),
+  RecoverNotificationDeliveries: wholeObject({
+    data: objectSchema({
+      type: { enum: ['notification-recoveries', 'notification-recovery'] },
+      attributes: objectSchema(
+        { since: time, until: time, outcome: { enum: ['dead', 'cancelled', 'partly_delivered'] } },
+        ['since'],
       ),
-    },
-    ['data'],
-  ),
-  RecoverNotificationDeliveries: objectSchema(
-    {
-      data: objectSchema({
-        type: { enum: ['notification-recoveries', 'notification-recovery'] },
-        attributes: objectSchema(
-          { since: time, until: time, outcome: { enum: ['dead', 'cancelled', 'partly_delivered'] } },
-          ['since'],
-        ),
-      }),
-    },
-    ['data'],
-  ),
-  NotificationRecordDocument: objectSchema({ data: record }, ['data']),
-  NotificationRecordListDocument: objectSchema({ data: { type: 'array', items: record } }, ['data']),
-  NotificationEventListDocument: objectSchema(
-    { data: { type: 'array', items: record }, links: anyObject, meta: pagination },
-    ['data', 'meta'],
-  ),
+    }),
+  }),
+  NotificationRecordDocument: wholeObject({ data: record }),
+  NotificationRecordListDocument: wholeObject({ data: listOf(record) }),
+  NotificationEventListDocument: objectSchema({ data: listOf(record), links: anyObject, meta: pagination }, [
+    'data',
+    'meta',
+  ]),
   StartNotificationRecovery: documentOf(
     ['notification-recoveries', 'notification-recovery'],
     objectSchema(
@@ -242,9 +242,6 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
       ['name', 'organization'],
     ),
   ),
-  PutUser: documentOf(
-    ['users', 'user'],
-    objectSchema({ username: text, email: text, organization: text }, ['username', 'email', 'organization']),
-  ),
-  NotificationErrors: objectSchema({ errors: { type: 'array', items: error } }, ['errors']),
+  PutUser: documentOf(['users', 'user'], wholeObject({ username: text, email: text, organization: text })),
+  NotificationErrors: wholeObject({ errors: listOf(error) }),
 };

@@ -1,4 +1,14 @@
-import { anyObject, flag, type JsonSchema, objectSchema, orNull, text, time } from './json-schema.js';
+import {
+  anyObject,
+  flag,
+  type JsonSchema,
+  listOf,
+  objectSchema,
+  orNull,
+  text,
+  time,
+  wholeObject,
+} from './json-schema.js';
 
 function resource(type: string, attributes: Readonly<Record<string, JsonSchema>>): JsonSchema {
   // A resource without own attributes still has the member.
@@ -8,12 +18,12 @@ function resource(type: string, attributes: Readonly<Record<string, JsonSchema>>
 }
 
 function documentOf(data: JsonSchema): JsonSchema {
-  return objectSchema({ data }, ['data']);
+  return wholeObject({ data });
 }
 
-function listOf(data: JsonSchema): JsonSchema {
+function listDocumentOf(data: JsonSchema): JsonSchema {
   const meta = objectSchema({ pagination: anyObject });
-  return objectSchema({ data: { type: 'array', items: data }, links: anyObject, meta }, ['data', 'meta']);
+  return objectSchema({ data: listOf(data), links: anyObject, meta }, ['data', 'meta']);
 }
 
 const organization = resource('organizations', { name: text, 'created-at': time, permissions: anyObject });
@@ -33,20 +43,20 @@ const workspace = resource('workspaces', {
 const account = resource('users', { username: text, email: orNull(text), 'is-service-account': flag });
 
 const membership = resource('organization-memberships', { status: { enum: ['active'] }, email: text });
-const included = { included: { type: 'array', items: account } };
+const included = { included: listOf(account) };
 
 /** The documents of organizations, workspaces and the account. */
 export const organizationSchemas: Readonly<Record<string, JsonSchema>> = {
   OrganizationDocument: documentOf(organization),
-  OrganizationListDocument: listOf(organization),
+  OrganizationListDocument: listDocumentOf(organization),
   EntitlementSetDocument: documentOf(resource('entitlement-sets', {})),
   WorkspaceDocument: documentOf(workspace),
-  WorkspaceListDocument: listOf(workspace),
+  WorkspaceListDocument: listDocumentOf(workspace),
   AccountDocument: documentOf(account),
   MembershipDocument: objectSchema({ data: membership, ...included }, ['data']),
   MembershipListDocument: objectSchema(
     {
-      data: { type: 'array', items: membership },
+      data: listOf(membership),
       ...included,
       links: anyObject,
       meta: objectSchema({ pagination: anyObject }),

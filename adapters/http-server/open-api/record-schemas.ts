@@ -118,7 +118,7 @@ const token = {
   Name: text,
   Type: { enum: ['client', 'management', 'node'] },
   Policies: orNull(strings),
-  Roles: orNull({ type: 'array', items: anyObject }),
+  Roles: orNull(listOf(anyObject)),
   NodeID: text,
   NodePool: text,
   Workspaces: anyObject,
@@ -136,7 +136,7 @@ export const accessSchemas: Readonly<Record<string, JsonSchema>> = {
   ACLPolicyStub: objectSchema<PolicyStub>(policy, ['Name']),
   ACLPolicy: objectSchema<StoredPolicy>({ ...policy, Rules: text, RulesJSON: anyObject }, ['Name', 'Rules']),
   ACLRole: objectSchema<StoredRole>(
-    { ID: text, Name: text, Description: text, Policies: { type: 'array', items: anyObject }, Hash: text, ...placed },
+    { ID: text, Name: text, Description: text, Policies: listOf(anyObject), Hash: text, ...placed },
     ['ID', 'Name'],
   ),
   OneTimeTokenUpsertResponse: wholeObject({

@@ -15,6 +15,7 @@ import {
   type JsonSchema,
   listOf,
   mapOf,
+  metadata,
   number,
   objectSchema,
   orNull,
@@ -25,61 +26,36 @@ import {
   wholeObject,
 } from './json-schema.js';
 
-const objects: JsonSchema = { type: 'array', items: anyObject };
-const health = objectSchema({ ok: flag, message: text }, ['ok', 'message']);
-
-/** What reads carry in headers and register-shaped answers in the body. */
-const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
+const objects: JsonSchema = listOf(anyObject);
+const health = wholeObject({ ok: flag, message: text });
 
 /** The documents of the server, its nodes and its settings, by the names that the interface gives them. */
 export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
   SchedulerConfigurationAnswer: objectSchema({ SchedulerConfig: anyObject, ...metadata }, ['SchedulerConfig']),
-  UpdatedConfiguration: objectSchema({ Updated: flag, Index: count }, ['Updated', 'Index']),
+  UpdatedConfiguration: wholeObject({ Updated: flag, Index: count }),
   Health: health,
   AgentHealth: objectSchema({ server: health, client: health }),
-  AgentSelf: objectSchema({ config: anyObject, member: anyObject, stats: anyObject }, ['config', 'member', 'stats']),
-  AgentMembers: objectSchema(
-    { ServerName: text, ServerRegion: text, ServerDC: text, Members: { type: 'array', items: anyObject } },
-    ['ServerName', 'Members'],
-  ),
+  AgentSelf: wholeObject({ config: anyObject, member: anyObject, stats: anyObject }),
+  AgentMembers: objectSchema({ ServerName: text, ServerRegion: text, ServerDC: text, Members: listOf(anyObject) }, [
+    'ServerName',
+    'Members',
+  ]),
   Metrics: objectSchema({ Timestamp: text, Gauges: objects, Counters: objects, Samples: objects }, [
     'Timestamp',
     'Gauges',
   ]),
-  StoreStatus: objectSchema(
-    {
-      Index: count,
-      Figures: {
-        type: 'array',
-        items: objectSchema({ Name: text, Unit: text, Labels: anyObject, Value: { type: 'number' } }, [
-          'Name',
-          'Unit',
-          'Labels',
-          'Value',
-        ]),
-      },
-      Notes: { type: 'array', items: text },
-    },
-    ['Index', 'Figures', 'Notes'],
-  ),
+  StoreStatus: wholeObject({
+    Index: count,
+    Figures: listOf(wholeObject({ Name: text, Unit: text, Labels: anyObject, Value: { type: 'number' } })),
+    Notes: listOf(text),
+  }),
   Address: text,
-  RaftConfiguration: objectSchema(
-    {
-      Index: count,
-      Servers: {
-        type: 'array',
-        items: objectSchema({ ID: text, Node: text, Address: text, Leader: flag, Voter: flag, RaftProtocol: text }, [
-          'ID',
-          'Node',
-          'Address',
-          'Leader',
-          'Voter',
-          'RaftProtocol',
-        ]),
-      },
-    },
-    ['Index', 'Servers'],
-  ),
+  RaftConfiguration: wholeObject({
+    Index: count,
+    Servers: listOf(
+      wholeObject({ ID: text, Node: text, Address: text, Leader: flag, Voter: flag, RaftProtocol: text }),
+    ),
+  }),
   Addresses: strings,
   RegionNames: strings,
   EvaluatedNode: objectSchema(
@@ -91,7 +67,7 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
       SchedulingEligibility: text,
       NumNodes: count,
       LeaderRPCAddr: text,
-      Servers: { type: 'array', items: anyObject },
+      Servers: listOf(anyObject),
     },
     ['Index'],
   ),
@@ -100,7 +76,7 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     ['Index'],
   ),
   NodeMetadata: wholeObject({ Meta: textMap, Dynamic: mapOf({ type: ['string', 'null'] }), Static: textMap }),
-  HostUsage: objectSchema({ Memory: anyObject, Uptime: count, Timestamp: count }, ['Memory', 'Uptime', 'Timestamp']),
+  HostUsage: wholeObject({ Memory: anyObject, Uptime: count, Timestamp: count }),
 };
 
 const milliseconds: JsonSchema = { type: 'number', description: 'Milliseconds.' };
@@ -187,11 +163,8 @@ export const functionSchemas: Readonly<Record<string, JsonSchema>> = {
   ChangedFunctionRuns: wholeObject({ count }),
 };
 
-const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
-const variableReads: JsonSchema = {
-  type: 'array',
-  items: objectSchema({ path: text, namespace: text }, ['path']),
-};
+const listOfObjects: JsonSchema = listOf(anyObject);
+const variableReads: JsonSchema = listOf(objectSchema({ path: text, namespace: text }, ['path']));
 
 /** The documents that agents and servers exchange, by the names that the interface gives them. */
 export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
@@ -200,34 +173,33 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
     ['ID', 'Name', 'Datacenter', 'NodePool', 'NodeResources', 'ReservedResources', 'Drivers'],
   ),
   AgentProcess: objectSchema({ instance: text, folder: text, boot: text }, ['instance']),
-  AgentRegistered: objectSchema({ index: count, heartbeatTtl: count }, ['index', 'heartbeatTtl']),
-  AgentHeard: objectSchema({ heartbeatTtl: count }, ['heartbeatTtl']),
+  AgentRegistered: wholeObject({ index: count, heartbeatTtl: count }),
+  AgentHeard: wholeObject({ heartbeatTtl: count }),
   AgentWork: objectSchema(
     {
       index: count,
       complete: flag,
-      work: { type: 'array', items: objectSchema({ allocation: anyObject, job: anyObject }, ['allocation']) },
+      work: listOf(objectSchema({ allocation: anyObject, job: anyObject }, ['allocation'])),
       gone: strings,
       collected: flag,
       now: number,
     },
     ['index', 'complete', 'work', 'gone'],
   ),
-  AgentVariablesQuery: objectSchema(
-    { allocationId: text, task: text, variables: variableReads, prefixes: variableReads, known: orNull(text) },
-    ['allocationId', 'task', 'variables', 'prefixes', 'known'],
-  ),
-  AgentVariables: objectSchema(
-    {
-      version: text,
-      items: { type: 'array', items: orNull(anyObject) },
-      lists: { type: 'array', items: listOfObjects },
-    },
-    ['version', 'items', 'lists'],
-  ),
-  AgentReports: {
-    type: 'array',
-    items: objectSchema(
+  AgentVariablesQuery: wholeObject({
+    allocationId: text,
+    task: text,
+    variables: variableReads,
+    prefixes: variableReads,
+    known: orNull(text),
+  }),
+  AgentVariables: wholeObject({
+    version: text,
+    items: listOf(orNull(anyObject)),
+    lists: listOf(listOfObjects),
+  }),
+  AgentReports: listOf(
+    objectSchema(
       {
         allocationId: text,
         clientStatus: { enum: ['pending', 'running', 'complete', 'failed'] },
@@ -237,7 +209,7 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
       },
       ['allocationId', 'clientStatus', 'clientDescription', 'taskStates'],
     ),
-  },
-  AgentReported: objectSchema({ index: count, unknown: strings }, ['index', 'unknown']),
+  ),
+  AgentReported: wholeObject({ index: count, unknown: strings }),
   AgentFrame: { type: 'string', contentEncoding: 'binary' },
 };
