@@ -11,7 +11,6 @@ import {
   time,
   wholeObject,
 } from './json-schema.js';
-import { organizationSchemas } from './organization-schemas.js';
 
 function identifier(type: string): JsonSchema {
   return wholeObject({ id: text, type: { const: type } });
@@ -25,8 +24,13 @@ function toOne(type: string): JsonSchema {
   return objectSchema({ data: orNull(identifier(type)) });
 }
 
-function resource(type: string, attributes: JsonSchema, relationships: JsonSchema): JsonSchema {
-  return objectSchema({ id: text, type: { const: type }, attributes, relationships, links: anyObject }, ['id', 'type']);
+function resource(
+  type: string,
+  attributes: JsonSchema,
+  relationships = anyObject,
+  required = ['id', 'type', 'attributes'],
+): JsonSchema {
+  return objectSchema({ id: text, type: { const: type }, attributes, relationships, links: anyObject }, required);
 }
 
 const deliveryResponse = objectSchema({
@@ -56,6 +60,7 @@ const configuration = resource(
     'updated-at': time,
   }),
   objectSchema({ subscribable: toOne('workspaces'), users: toMany('users') }),
+  ['id', 'type'],
 );
 
 const delivery = resource(
@@ -81,6 +86,7 @@ const delivery = resource(
     'notification-configuration': toOne('notification-configurations'),
     'notification-event': toOne('notification-events'),
   }),
+  ['id', 'type'],
 );
 
 /** A record whose attributes depend on the operation that returns it. */
@@ -90,7 +96,11 @@ function documentOf(types: readonly string[], attributes: JsonSchema): JsonSchem
   return wholeObject({ data: wholeObject({ type: { enum: types }, attributes }) });
 }
 
-const pagination = objectSchema({ pagination: anyObject });
+/** A page of resources, with further members of the document. */
+function pageOf(items: JsonSchema, required = ['data', 'meta'], further = {}): JsonSchema {
+  const meta = objectSchema({ pagination: anyObject });
+  return objectSchema({ data: listOf(items), ...further, links: anyObject, meta }, required);
+}
 
 const attributesToWrite = {
   'destination-type': { enum: ['generic', 'email', 'chat-a', 'chat-b', 'slack', 'microsoft-teams'] },
@@ -158,7 +168,32 @@ const event = resource(
     ),
   }),
   objectSchema({ workspace: toOne('workspaces'), deliveries: toMany('notification-deliveries') }),
+  ['id', 'type'],
 );
+
+const organization = resource(
+  'organizations',
+  objectSchema({ name: text, 'created-at': time, permissions: anyObject }),
+);
+
+const workspace = resource(
+  'workspaces',
+  objectSchema({
+    name: text,
+    'execution-mode': { enum: ['remote', 'agent', 'local'] },
+    operations: flag,
+    'assessments-enabled': flag,
+    'health-assessments': flag,
+    'drift-detection': flag,
+    url: orNull(text),
+    'created-at': time,
+    permissions: anyObject,
+  }),
+);
+
+const account = resource('users', objectSchema({ username: text, email: orNull(text), 'is-service-account': flag }));
+
+const membership = resource('organization-memberships', objectSchema({ status: { enum: ['active'] }, email: text }));
 
 const error = objectSchema(
   {
@@ -173,14 +208,9 @@ const error = objectSchema(
 /** The documents of the notification interface, by the names that the interface gives them. */
 export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
   NotificationConfigurationDocument: wholeObject({ data: configuration }),
-  NotificationConfigurationListDocument: objectSchema(
-    { data: listOf(configuration), links: anyObject, meta: pagination },
-    ['data'],
-  ),
+  NotificationConfigurationListDocument: pageOf(configuration, ['data']),
   NotificationDeliveryDocument: wholeObject({ data: delivery }),
-  NotificationDeliveryListDocument: objectSchema({ data: listOf(delivery), links: anyObject, meta: pagination }, [
-    'data',
-  ]),
+  NotificationDeliveryListDocument: pageOf(delivery, ['data']),
   NotificationEventDocument: wholeObject({ data: event }),
   NotificationRecoveryDocument: wholeObject({
     meta: objectSchema({ count: integer, more: flag, reached: orNull(time) }),
@@ -201,10 +231,7 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
   }),
   NotificationRecordDocument: wholeObject({ data: record }),
   NotificationRecordListDocument: wholeObject({ data: listOf(record) }),
-  NotificationEventListDocument: objectSchema({ data: listOf(record), links: anyObject, meta: pagination }, [
-    'data',
-    'meta',
-  ]),
+  NotificationEventListDocument: pageOf(record),
   StartNotificationRecovery: documentOf(
     ['notification-recoveries', 'notification-recovery'],
     objectSchema(
@@ -227,7 +254,14 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
       body: { enum: ['envelope', 'data'] },
     }),
   ),
-  ...organizationSchemas,
+  OrganizationDocument: wholeObject({ data: organization }),
+  OrganizationListDocument: pageOf(organization),
+  EntitlementSetDocument: wholeObject({ data: resource('entitlement-sets', anyObject) }),
+  WorkspaceDocument: wholeObject({ data: workspace }),
+  WorkspaceListDocument: pageOf(workspace),
+  AccountDocument: wholeObject({ data: account }),
+  MembershipDocument: objectSchema({ data: membership, included: listOf(account) }, ['data']),
+  MembershipListDocument: pageOf(membership, ['data', 'meta'], { included: listOf(account) }),
   PutWorkspace: documentOf(
     ['workspaces', 'workspace'],
     objectSchema(
