@@ -7,7 +7,7 @@ import { errorResponse } from '../errors/notification-errors.js';
 import type { HttpResponse } from '../http-message.js';
 import type { RequestDocument } from '../notifications/request-document.js';
 import { introducing } from '../notifications/resource-responses.js';
-import { openApiRoute } from '../open-api/open-api.js';
+import { openApiRoute } from '../open-api/open-api-route.js';
 import { admittedWaiting, callRoute, type InputCheck } from './call-route.js';
 import type { ReadInputs } from './read-inputs.js';
 import { jsonResponse, jsonType, type Route, type RouteCall, textResponse } from './router.js';

@@ -1,11 +1,11 @@
-import { accessText, everybody } from '../../../src/api/access.js';
+import { accessText } from '../../../src/api/access.js';
 import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
 import { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
 import { jobJsonSchema } from '../../../src/jobs/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
-import { jsonApiType, jsonType, type Route } from '../calls/router.js';
+import { jsonApiType, jsonType } from '../calls/router.js';
 import type { HeaderNames } from '../http-message.js';
 import { jobSchemas } from './job-schemas.js';
 import { anyObject } from './json-schema.js';
@@ -202,20 +202,3 @@ function componentSchemas(): Readonly<Record<string, JsonSchema>> {
     ...notificationSchemas,
   };
 }
-
-const printed = new Map<string, string>();
-
-/** The OpenAPI document, serialized once per path of the notification interface and vocabulary of the headers. */
-export const openApiRoute: Route = {
-  name: 'openApi',
-  interface: 'system',
-  methods: ['GET'],
-  path: '/v1/openapi.json',
-  access: everybody,
-  handle: ({ notificationsPath, names }) => {
-    const key = `${names.vocabulary} ${notificationsPath}`;
-    const body = printed.get(key) ?? JSON.stringify(openApiDocument(notificationsPath, names));
-    printed.set(key, body);
-    return Promise.resolve({ status: 200, headers: ['Content-Type', jsonType], body });
-  },
-};
