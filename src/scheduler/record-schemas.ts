@@ -65,6 +65,11 @@ import type {
 import type { NodePoolSchedulerConfiguration, ReadNodePool } from './node-pool.js';
 import type { EvaluationStub } from './related-evaluations.js';
 
+/*
+ * Filters of lists and the OpenAPI schemas of records are derived from these descriptions. A member of a record type needs its line here,
+ * which the compiler reports when it is missing.
+ */
+
 const dns = opaque<DNSConfig>({ Servers: listOf(text), Searches: listOf(text), Options: listOf(text) });
 const port = struct<Port>({ Label: text, Value: integer, To: integer, HostNetwork: text, IgnoreCollision: flag });
 const network = opaque<AllocatedNetwork>({
