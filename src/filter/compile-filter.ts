@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { regularExpression } from '../shared/regular-expression.js';
 import { remembered } from '../shared/remembered.js';
+import { any, integer, memberOf, type StructType, text, unsigned, type ValueType } from '../shared/schema.js';
 import { positionsIn, type TextPosition } from '../shared/source-text.js';
 import { isRecord, parseInt64Literal, quoted } from '../shared/values.js';
 import {
@@ -13,7 +14,6 @@ import {
   type Selector,
   type Test,
 } from './parse-filter.js';
-import { any, type FilterType, integer, memberOf, type StructType, text, unsigned } from './schema.js';
 import {
   decodedBytes,
   type Evaluation,
@@ -143,7 +143,7 @@ function compileMatch({ test, negated, selector, value }: Match, context: Contex
   };
 }
 
-const TESTS: Readonly<Record<Test, (type: FilterType, value: string, where: string) => ValueTest>> = {
+const TESTS: Readonly<Record<Test, (type: ValueType, value: string, where: string) => ValueTest>> = {
   equal: equality,
   in: membership,
   matches: patternMatch,
@@ -165,7 +165,7 @@ function resolve(selector: Selector, { scope, members, positionOf }: Context): C
 const MATCH_STEPS = 20;
 
 /** Whether a regular expression in RE2's syntax matches any part of a string. */
-function patternMatch(type: FilterType, pattern: string, where: string): ValueTest {
+function patternMatch(type: ValueType, pattern: string, where: string): ValueTest {
   if (type.kind !== 'text' && type.kind !== 'bytes' && type.kind !== 'any') {
     return failing(`${where}: a pattern cannot match a value of type ${type.kind}`);
   }
@@ -228,10 +228,10 @@ function compileQuantified(
   };
 }
 
-const COLLECTIONS: ReadonlySet<FilterType['kind']> = new Set<FilterType['kind']>(['list', 'map', 'bytes', 'any']);
+const COLLECTIONS: ReadonlySet<ValueType['kind']> = new Set<ValueType['kind']>(['list', 'map', 'bytes', 'any']);
 
 /** A single name is bound to the elements of a list, or to the keys of a map. */
-function bindingsOf({ single, index, value }: Names, type: FilterType): Binding[] {
+function bindingsOf({ single, index, value }: Names, type: ValueType): Binding[] {
   const isList = type.kind === 'list' || type.kind === 'bytes';
   const valueType = 'of' in type ? type.of : isList ? unsigned : any;
   const keyType = isList ? integer : type.kind === 'map' ? text : any;
@@ -254,7 +254,7 @@ function isAmbiguous({ index, value }: Names): boolean {
   return index !== undefined && index === value;
 }
 
-function entriesOf(collection: unknown, type: FilterType): readonly Entry[] | undefined {
+function entriesOf(collection: unknown, type: ValueType): readonly Entry[] | undefined {
   if (type.kind === 'bytes') return Array.from(decodedBytes(collection), (value, key) => ({ key, value }));
   if (Array.isArray(collection)) return collection.map((value: unknown, key) => ({ key, value }));
   if (isRecord(collection)) return Object.entries(collection).map(([key, value]) => ({ key, value }));
@@ -270,7 +270,7 @@ interface Scope {
 
 interface LocalName {
   readonly name: string;
-  readonly type: FilterType;
+  readonly type: ValueType;
 }
 
 /** A selector that was resolved against the schema. */
@@ -279,7 +279,7 @@ interface CompiledSelector {
   readonly where: string;
   /** The first member of the path; undefined if the path begins with a local name. */
   readonly member: string | undefined;
-  readonly type: FilterType;
+  readonly type: ValueType;
   /** The value, or `ABSENT`; unspecified after an error. Undefined and null mean the type's empty value, or null if it is nullable. */
   readonly read: (evaluation: Evaluation) => unknown;
 }
@@ -295,7 +295,7 @@ function compileSelector({ path }: Selector, scope: Scope, where: string): Compi
   const slot = scope.names.findLastIndex(({ name }) => name === first);
   const local = scope.names[slot];
   const parts = local === undefined ? path : rest;
-  let type: FilterType = local?.type ?? scope.schema;
+  let type: ValueType = local?.type ?? scope.schema;
   const steps = parts.map((part, index) => {
     const { type: found, step } = stepInto(type, part, index === parts.length - 1, where);
     type = found;
@@ -319,7 +319,7 @@ function withNames(scope: Scope, names: readonly LocalName[]): Scope {
 }
 
 /** One step of a path. If the schema has no such member, reading it fails. */
-function stepInto(type: FilterType, part: string, isLast: boolean, where: string): { type: FilterType; step: Step } {
+function stepInto(type: ValueType, part: string, isLast: boolean, where: string): { type: ValueType; step: Step } {
   switch (type.kind) {
     case 'struct':
       return memberStep(type, part, where);
@@ -341,7 +341,7 @@ function stepInto(type: FilterType, part: string, isLast: boolean, where: string
   }
 }
 
-function memberStep(type: StructType, part: string, where: string): { type: FilterType; step: Step } {
+function memberStep(type: StructType, part: string, where: string): { type: ValueType; step: Step } {
   const member = memberOf(type, part);
   if (member === undefined) return deadEnd(`${where}: there is no member ${named(part)}`);
   const { storedAs } = member;
@@ -389,7 +389,7 @@ function anyStep(part: string, isLast: boolean, where: string): Step {
   };
 }
 
-function deadEnd(message: string): { type: FilterType; step: Step } {
+function deadEnd(message: string): { type: ValueType; step: Step } {
   return { type: any, step: failingStep(message) };
 }
 

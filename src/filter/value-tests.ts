@@ -1,3 +1,4 @@
+import type { ScalarType, ValueType } from '../shared/schema.js';
 import {
   isBase64,
   isRecord,
@@ -7,7 +8,6 @@ import {
   parseUint64Literal,
   quoted,
 } from '../shared/values.js';
-import type { FilterType, ScalarType } from './schema.js';
 
 /** A test of a value of a known type. */
 export type ValueTest = (value: unknown, evaluation: Evaluation) => boolean;
@@ -18,7 +18,7 @@ export function failing(message: string): ValueTest {
 }
 
 /** The test of a string or a list of bytes. A missing value is empty, unless the type is nullable. */
-export function ofText(type: FilterType, where: string, test: ValueTest): ValueTest {
+export function ofText(type: ValueType, where: string, test: ValueTest): ValueTest {
   const isNullable = 'nullable' in type && type.nullable;
   return (value, evaluation) => {
     if (value !== null && value !== undefined) return test(value, evaluation);
@@ -33,7 +33,7 @@ export function decodedBytes(value: unknown): Uint8Array {
 }
 
 /** Whether a value equals the given string, parsed as the value's type. */
-export function equality(type: FilterType, text: string, where: string): ValueTest {
+export function equality(type: ValueType, text: string, where: string): ValueTest {
   if (!isComparable(type)) return failing(`${where}: a value of type ${type.kind} cannot be compared`);
   if (type.kind === 'any') return equalityByValue(text, where);
   const wanted = coerced(type.kind, text);
@@ -54,7 +54,7 @@ function looseEquality(text: string, where: string): ValueTest {
   };
 }
 
-function isComparable(type: FilterType): type is ScalarType & { readonly kind: keyof typeof ZERO | 'any' } {
+function isComparable(type: ValueType): type is ScalarType & { readonly kind: keyof typeof ZERO | 'any' } {
   return type.kind === 'any' || Object.hasOwn(ZERO, type.kind);
 }
 
@@ -93,7 +93,7 @@ function equalityByValue(text: string, where: string): ValueTest {
 }
 
 /** Whether the string is part of a string, an element of a list or a key of a map. */
-export function membership(type: FilterType, text: string, where: string): ValueTest {
+export function membership(type: ValueType, text: string, where: string): ValueTest {
   switch (type.kind) {
     case 'text':
       return ofText(type, where, (value) => (value as string).includes(text));
@@ -115,7 +115,7 @@ export function membership(type: FilterType, text: string, where: string): Value
   }
 }
 
-function elementTest(of: FilterType, text: string, where: string): ValueTest {
+function elementTest(of: ValueType, text: string, where: string): ValueTest {
   if (!isComparable(of)) return failing(`${where}: its elements, each of type ${of.kind}, cannot be compared`);
   const isElement: ValueTest = of.kind === 'any' ? looseEquality(text, where) : equality(of, text, where);
   // A string that does not parse as the elements' type is an error for an empty list, too.
@@ -145,7 +145,7 @@ function membershipByValue(text: string, where: string): ValueTest {
 }
 
 /** Whether a string, list or map is empty. */
-export function emptiness(type: FilterType, where: string): ValueTest {
+export function emptiness(type: ValueType, where: string): ValueTest {
   switch (type.kind) {
     case 'text':
     case 'bytes':
@@ -166,7 +166,7 @@ export function emptiness(type: FilterType, where: string): ValueTest {
 }
 
 /** Whether a nullable value is nil. */
-export function nilness(type: FilterType, where: string): ValueTest {
+export function nilness(type: ValueType, where: string): ValueTest {
   switch (type.kind) {
     case 'list':
     case 'map':

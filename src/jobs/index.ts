@@ -36,6 +36,7 @@ export { type UnknownField, unknownFields } from './document/unknown-fields.js';
 export type { AdmissionRefused, InvalidJob } from './errors.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from './parse-job.js';
 export { jobFrom, type PrepareJobError, prepareJob } from './prepare-job.js';
+export { namespaceSchema } from './record-schemas.js';
 export { errorsText, warningsText } from './validation/problems.js';
 export { type JobProblems, type ValidationContext, validateJob } from './validation/validate-job.js';
 

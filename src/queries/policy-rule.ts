@@ -1,7 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
+import { filterCompiler } from '../filter/compile-filter.js';
 import type { FilterSyntaxError } from '../filter/parse-filter.js';
 import type { JobPolicy, PolicyLevel } from '../jobs/admission/job-policy.js';
-import { compileFilter } from './filters/record-schemas.js';
+import { jobSchema } from '../jobs/record-schemas.js';
 
 /** A policy as data: a filter expression over the job as it would be stored, such as `"owner" not in Meta`. */
 export interface PolicyRule {
@@ -21,9 +22,11 @@ export interface FaultyPolicyRule {
   readonly fault: FilterSyntaxError;
 }
 
+const compileJobFilter = filterCompiler(jobSchema);
+
 /** The policy of a rule. An expression that names a member that the job lacks fails when a job is checked, and rejects it. */
 export function policyOfRule({ name, level, refuse, message }: PolicyRule): Result<JobPolicy, FaultyPolicyRule> {
-  const compiled = compileFilter.job(refuse);
+  const compiled = compileJobFilter(refuse);
   if (compiled.isErr()) return err({ name, fault: compiled.error });
   const { matches } = compiled.value;
   const reason = message ?? `it matches ${refuse}`;

@@ -1,6 +1,8 @@
 /*
  * The scheduler's public part: its records, and its decisions as pure functions.
  */
+
+export type { ScalarType, StructType, ValueType } from '../shared/schema.js';
 export type {
   AllocatedDevice,
   AllocatedNetwork,
@@ -59,6 +61,7 @@ export type { DynamicMeta, NodeMetadata } from './nodes/node-metadata.js';
 export type { SchedulingResult } from './plan/outcome.js';
 export type { DeploymentUpdate } from './reconcile/intents.js';
 export type { SchedulingIds } from './reconcile/situation.js';
+export { recordSchemas } from './record-schemas.js';
 export type { EvaluationStub } from './related-evaluations.js';
 export { schedule, schedulingSteps } from './schedule.js';
 export type { PreemptionConfig, SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-configuration.js';

@@ -4,7 +4,7 @@ import { digestInList, parseChecksum } from '../../src/agent/artifact/artifact-p
 import { nextLaunch } from '../../src/jobs/periodic/decide-launch.js';
 import { periodicWarnings } from '../../src/jobs/periodic/validate-periodic.js';
 import { noDeliveryOptions, readDeliveryOptions } from '../../src/notifications/delivery/delivery-options.js';
-import { compileFilter } from '../../src/queries/filters/record-schemas.js';
+import { compileFilter } from '../../src/operations/listing/filters.js';
 import { checkConstraint } from '../../src/scheduler/feasibility/constraint-operators.js';
 import { parseTree } from '../../src/templates/parse-template.js';
 import { parseVersion } from '../../src/versions/version.js';

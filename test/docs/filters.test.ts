@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { compileFilter } from '../../src/queries/filters/record-schemas.js';
+import { compileFilter } from '../../src/operations/listing/filters.js';
 import { jobFrom } from '../support/jobs.js';
 import { fencesOf } from './fence-programs.js';
 

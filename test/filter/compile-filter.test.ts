@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { filterCompiler } from '../../src/filter/compile-filter.js';
+import { defaultNamespace } from '../../src/jobs/namespaces/namespace.js';
+import { compileFilter } from '../../src/operations/listing/filters.js';
 import {
   any,
   bytes,
@@ -15,9 +17,7 @@ import {
   text,
   time,
   unsigned,
-} from '../../src/filter/schema.js';
-import { defaultNamespace } from '../../src/jobs/namespaces/namespace.js';
-import { compileFilter } from '../../src/queries/filters/record-schemas.js';
+} from '../../src/shared/schema.js';
 import { jobFrom } from '../support/jobs.js';
 import { anyText } from '../support/texts.js';
 

@@ -1,8 +1,7 @@
 import { type Filter, filterCompiler } from '../../src/filter/compile-filter.js';
-import type { StructType } from '../../src/filter/schema.js';
-import { allocationSchema, jobSchema } from '../../src/queries/filters/job-schema.js';
-import { nodeSchema } from '../../src/queries/filters/node-schema.js';
-import { deploymentSchema, evaluationSchema } from '../../src/queries/filters/record-schemas.js';
+import { jobSchema } from '../../src/jobs/record-schemas.js';
+import { recordSchemas } from '../../src/scheduler/record-schemas.js';
+import type { StructType } from '../../src/shared/schema.js';
 import { firstDifference } from './difference.js';
 import type { Play, Vector } from './player.js';
 
@@ -25,10 +24,10 @@ interface BexprVector extends Vector {
 
 const schemas: Readonly<Record<string, StructType>> = {
   jobs: jobSchema,
-  allocations: allocationSchema,
-  evaluations: evaluationSchema,
-  nodes: nodeSchema,
-  deployments: deploymentSchema,
+  allocations: recordSchemas.allocation,
+  evaluations: recordSchemas.evaluation,
+  nodes: recordSchemas.node,
+  deployments: recordSchemas.deployment,
 };
 
 /** Filters over five sets of records: what matches, or at which stage, record and column it ends. Words are our own. */

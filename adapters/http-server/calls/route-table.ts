@@ -9,10 +9,9 @@ import type { Waiting } from '../../../src/index.js';
 import { isRecord } from '../../../src/shared/values.js';
 import { type BadInput, badInput, type RefusingCall } from '../errors/interface-errors.js';
 import { errorResponse } from '../errors/notification-errors.js';
-import { type HttpResponse, jsonType, placeOf, textType } from '../http-message.js';
+import { type HttpResponse, jsonResponse, jsonType, placeOf, textType } from '../http-message.js';
 import { closedDocumentOf, type RequestDocument } from '../notifications/request-document.js';
 import { resourceResponse } from '../notifications/resource-documents.js';
-import { openApiRoute } from '../open-api/open-api.js';
 import { inputReader, type ReadInputs, readParameter } from './read-inputs.js';
 import type { Route, RouteCall } from './router.js';
 
@@ -20,6 +19,24 @@ import type { Route, RouteCall } from './router.js';
 const checks: Readonly<Record<string, InputCheck>> = {
   'notifications.create': checkWorkspace,
   'notifications.update': checkConfiguration,
+};
+
+const printed = new Map<string, string>();
+
+/** The OpenAPI document, loaded with the first request, and serialized once per path of the notification interface and dialect. */
+const openApiRoute: Route = {
+  name: 'openApi',
+  interface: 'system',
+  methods: ['GET'],
+  path: '/v1/openapi.json',
+  access: everybody,
+  handle: async ({ notificationsPath, dialect }) => {
+    const { openApiDocument } = await import('../open-api/open-api.js');
+    const key = `${dialect.names} ${notificationsPath}`;
+    const body = printed.get(key) ?? JSON.stringify(openApiDocument(notificationsPath, dialect));
+    printed.set(key, body);
+    return jsonResponse(200, body);
+  },
 };
 
 /** Every route of both interfaces. */

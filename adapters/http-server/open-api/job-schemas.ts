@@ -1,10 +1,13 @@
+import type { JobListStub, JobSubmission } from '../../../src/index.js';
 import {
   anyObject,
   count,
   flag,
   integer,
   type JsonSchema,
+  listOf,
   mapOf,
+  metadata,
   named,
   objectSchema,
   orNull,
@@ -13,8 +16,8 @@ import {
   text,
   wholeObject,
 } from './json-schema.js';
-import { accessSchemas, allocationSchemas, outcome, recordSchemas } from './record-schemas.js';
-import { agentSchemas, nodeSchemas, systemSchemas } from './system-schemas.js';
+import { accessSchemas, outcome, schedulingSchemas } from './record-schemas.js';
+import { agentSchemas, systemSchemas } from './system-schemas.js';
 
 /** The members of a stored job in addition to those submitted. */
 const job: JsonSchema = {
@@ -61,6 +64,7 @@ const listStub = {
   Name: text,
   Namespace: text,
   Datacenters: orNull(strings),
+  NodePool: text,
   Multiregion: orNull(anyObject),
   Type: text,
   Priority: integer,
@@ -107,7 +111,7 @@ const statusEntry = {
   Version: count,
   SubmitTime: integer,
   ModifyIndex: count,
-  Allocs: orNull({ type: 'array', items: statusAllocation }),
+  Allocs: orNull(listOf(statusAllocation)),
   GroupCountSum: count,
   ChildStatuses: orNull(strings),
   ParentID: text,
@@ -117,27 +121,21 @@ const statusEntry = {
   Status: text,
 };
 
-/** What reads carry in headers and register-shaped answers in the body. */
-const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
-
 const file = objectSchema({ Name: text, IsDir: flag, Size: count, FileMode: text, ModTime: text, ContentType: text }, [
   'Name',
 ]);
-const capabilityList = orNull(strings);
 
 /** The documents of the job interface, by the names that the interface gives them. */
 export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
-  ...allocationSchemas,
-  ...recordSchemas,
-  ...nodeSchemas,
   ...agentSchemas,
   ...systemSchemas,
+  ...schedulingSchemas,
   ...accessSchemas,
   StoredJob: job,
   JobVersions: objectSchema(
     {
-      Versions: { type: 'array', items: named('StoredJob') },
-      Diffs: orNull({ type: 'array', items: named('JobDiff') }),
+      Versions: listOf(named('StoredJob')),
+      Diffs: orNull(listOf(named('JobDiff'))),
       ...metadata,
     },
     ['Versions'],
@@ -145,7 +143,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ServiceNamespaceStub: objectSchema(
     {
       Namespace: text,
-      Services: { type: 'array', items: objectSchema({ ServiceName: text, Tags: strings }, ['ServiceName']) },
+      Services: listOf(objectSchema({ ServiceName: text, Tags: strings }, ['ServiceName'])),
     },
     ['Namespace'],
   ),
@@ -166,26 +164,20 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['ID', 'ServiceName'],
   ),
-  StoppedAllocation: objectSchema({ EvalID: text, Index: count }, ['EvalID', 'Index']),
-  Ordered: objectSchema({ Index: count }, ['Index']),
+  StoppedAllocation: wholeObject({ EvalID: text, Index: count }),
+  Ordered: wholeObject({ Index: count }),
   StreamFrame: objectSchema({ Offset: integer, Data: text, File: text, FileEvent: text }, []),
   ExecFrame: anyObject,
   AllocationUsage: objectSchema({ ResourceUsage: anyObject, Tasks: anyObject, Timestamp: count }, ['Tasks']),
   CheckResults: anyObject,
-  JobActions: {
-    type: 'array',
-    items: objectSchema({ Name: text, Command: text, Args: orNull(strings), TaskName: text, TaskGroupName: text }, [
-      'Name',
-    ]),
-  },
-  FileList: { type: 'array', items: file },
+  JobActions: listOf(
+    objectSchema({ Name: text, Command: text, Args: orNull(strings), TaskName: text, TaskGroupName: text }, ['Name']),
+  ),
+  FileList: listOf(file),
   FileDescription: file,
-  JobListStub: {
-    ...wholeObject(listStub),
-    properties: { ...listStub, Meta: mapOf(text), Outcome: outcome },
-  },
-  JobStatusEntry: { ...wholeObject(statusEntry), properties: { ...statusEntry, Outcome: outcome } },
-  JobSubmission: wholeObject({
+  JobListStub: objectSchema<JobListStub>({ ...listStub, Meta: mapOf(text), Outcome: outcome }, Object.keys(listStub)),
+  JobStatusEntry: objectSchema({ ...statusEntry, Outcome: outcome }, Object.keys(statusEntry)),
+  JobSubmission: wholeObject<JobSubmission>({
     Source: text,
     Format: text,
     VariableFlags: orNull(mapOf(text)),
@@ -220,36 +212,15 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   }),
   SearchMatches: objectSchema({ Matches: anyObject, Truncations: anyObject, ...metadata }, ['Matches', 'Truncations']),
   EvaluationCount: objectSchema({ Count: count, ...metadata }, ['Count', 'Index']),
-  DeletedEvaluations: objectSchema({ Count: count, Index: count }, ['Count', 'Index']),
+  DeletedEvaluations: wholeObject({ Count: count, Index: count }),
   ScalingPolicyStub: wholeObject(scalingStub),
   StoredScalingPolicy: storedScalingPolicy,
-  WriteIndex: objectSchema({ Index: count }, ['Index']),
-  Namespace: objectSchema(
-    {
-      Name: text,
-      Description: text,
-      Meta: orNull({ type: 'object', additionalProperties: text }),
-      Capabilities: orNull(
-        objectSchema({
-          EnabledTaskDrivers: capabilityList,
-          DisabledTaskDrivers: capabilityList,
-          EnabledNetworkModes: capabilityList,
-          DisabledNetworkModes: capabilityList,
-        }),
-      ),
-    },
-    ['Name', 'Description'],
-  ),
+  WriteIndex: wholeObject({ Index: count }),
   EventBatch: objectSchema({
     Index: count,
-    Events: {
-      type: 'array',
-      items: objectSchema({ Topic: text, Type: text, Key: text, Namespace: text, Index: count }, [
-        'Topic',
-        'Type',
-        'Key',
-      ]),
-    },
+    Events: listOf(
+      objectSchema({ Topic: text, Type: text, Key: text, Namespace: text, Index: count }, ['Topic', 'Type', 'Key']),
+    ),
     Missed: { const: true },
   }),
   JobPlan: objectSchema(
@@ -257,7 +228,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       Annotations: orNull(named('PlanAnnotations')),
       FailedTGAllocs: orNull(mapOf(named('AllocationMetric'))),
       JobModifyIndex: count,
-      CreatedEvals: orNull({ type: 'array', items: named('Evaluation') }),
+      CreatedEvals: orNull(listOf(named('Evaluation'))),
       Diff: orNull(named('JobDiff')),
       NextPeriodicLaunch: orNull({ type: 'string', format: 'date-time' }),
       Warnings: text,
@@ -275,18 +246,5 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       Index: count,
     },
     ['EvalID', 'Index'],
-  ),
-  NodePool: objectSchema(
-    {
-      Name: text,
-      Description: text,
-      Meta: orNull({ type: 'object', additionalProperties: text }),
-      SchedulerConfiguration: orNull(anyObject),
-      NodeIdentityTTL: count,
-      Hash: text,
-      CreateIndex: count,
-      ModifyIndex: count,
-    },
-    ['Name'],
   ),
 };

@@ -1,20 +1,36 @@
-import { anyObject, flag, integer, type JsonSchema, objectSchema, orNull, strings, text, time } from './json-schema.js';
-import { organizationSchemas } from './organization-schemas.js';
+import {
+  anyObject,
+  flag,
+  integer,
+  type JsonSchema,
+  listOf,
+  objectSchema,
+  orNull,
+  strings,
+  text,
+  time,
+  wholeObject,
+} from './json-schema.js';
 
 function identifier(type: string): JsonSchema {
-  return objectSchema({ id: text, type: { const: type } }, ['id', 'type']);
+  return wholeObject({ id: text, type: { const: type } });
 }
 
 function toMany(type: string): JsonSchema {
-  return objectSchema({ data: { type: 'array', items: identifier(type) } });
+  return objectSchema({ data: listOf(identifier(type)) });
 }
 
 function toOne(type: string): JsonSchema {
   return objectSchema({ data: orNull(identifier(type)) });
 }
 
-function resource(type: string, attributes: JsonSchema, relationships: JsonSchema): JsonSchema {
-  return objectSchema({ id: text, type: { const: type }, attributes, relationships, links: anyObject }, ['id', 'type']);
+function resource(
+  type: string,
+  attributes: JsonSchema,
+  relationships = anyObject,
+  required = ['id', 'type', 'attributes'],
+): JsonSchema {
+  return objectSchema({ id: text, type: { const: type }, attributes, relationships, links: anyObject }, required);
 }
 
 const deliveryResponse = objectSchema({
@@ -37,13 +53,14 @@ const configuration = resource(
     'destination-type': text,
     token: { type: 'null' },
     triggers: strings,
-    'delivery-responses': { type: 'array', items: deliveryResponse },
+    'delivery-responses': listOf(deliveryResponse),
     'email-addresses': { type: 'null' },
     delivery: anyObject,
     'created-at': time,
     'updated-at': time,
   }),
   objectSchema({ subscribable: toOne('workspaces'), users: toMany('users') }),
+  ['id', 'type'],
 );
 
 const delivery = resource(
@@ -53,7 +70,7 @@ const delivery = resource(
     kind: text,
     outcome: { enum: ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] },
     'waits-for': orNull(anyObject),
-    recipients: { type: 'array', items: anyObject },
+    recipients: listOf(anyObject),
     reason: orNull(text),
     'created-at': time,
     'next-attempt-at': orNull(time),
@@ -62,23 +79,28 @@ const delivery = resource(
     'last-status': orNull(integer),
     'last-failure': orNull(text),
     body: orNull(text),
-    attempts: { type: 'array', items: anyObject },
+    attempts: listOf(anyObject),
   }),
   objectSchema({
     workspace: toOne('workspaces'),
     'notification-configuration': toOne('notification-configurations'),
     'notification-event': toOne('notification-events'),
   }),
+  ['id', 'type'],
 );
 
 /** A record whose attributes depend on the operation that returns it. */
-const record = objectSchema({ id: text, type: text, attributes: anyObject }, ['id', 'type', 'attributes']);
+const record = wholeObject({ id: text, type: text, attributes: anyObject });
 
 function documentOf(types: readonly string[], attributes: JsonSchema): JsonSchema {
-  return objectSchema({ data: objectSchema({ type: { enum: types }, attributes }, ['type', 'attributes']) }, ['data']);
+  return wholeObject({ data: wholeObject({ type: { enum: types }, attributes }) });
 }
 
-const pagination = objectSchema({ pagination: anyObject });
+/** A page of resources, with further members of the document. */
+function pageOf(items: JsonSchema, required = ['data', 'meta'], further = {}): JsonSchema {
+  const meta = objectSchema({ pagination: anyObject });
+  return objectSchema({ data: listOf(items), ...further, links: anyObject, meta }, required);
+}
 
 const attributesToWrite = {
   'destination-type': { enum: ['generic', 'email', 'chat-a', 'chat-b', 'slack', 'microsoft-teams'] },
@@ -136,18 +158,42 @@ const event = resource(
     trigger: text,
     repeated: flag,
     backlog: integer,
-    explanations: {
-      type: 'array',
-      items: objectSchema({
+    explanations: listOf(
+      objectSchema({
         'configuration-id': text,
         name: text,
         fires: flag,
-        obstacles: { type: 'array', items: text },
+        obstacles: listOf(text),
       }),
-    },
+    ),
   }),
   objectSchema({ workspace: toOne('workspaces'), deliveries: toMany('notification-deliveries') }),
+  ['id', 'type'],
 );
+
+const organization = resource(
+  'organizations',
+  objectSchema({ name: text, 'created-at': time, permissions: anyObject }),
+);
+
+const workspace = resource(
+  'workspaces',
+  objectSchema({
+    name: text,
+    'execution-mode': { enum: ['remote', 'agent', 'local'] },
+    operations: flag,
+    'assessments-enabled': flag,
+    'health-assessments': flag,
+    'drift-detection': flag,
+    url: orNull(text),
+    'created-at': time,
+    permissions: anyObject,
+  }),
+);
+
+const account = resource('users', objectSchema({ username: text, email: orNull(text), 'is-service-account': flag }));
+
+const membership = resource('organization-memberships', objectSchema({ status: { enum: ['active'] }, email: text }));
 
 const error = objectSchema(
   {
@@ -161,50 +207,31 @@ const error = objectSchema(
 
 /** The documents of the notification interface, by the names that the interface gives them. */
 export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
-  NotificationConfigurationDocument: objectSchema({ data: configuration }, ['data']),
-  NotificationConfigurationListDocument: objectSchema(
-    { data: { type: 'array', items: configuration }, links: anyObject, meta: pagination },
-    ['data'],
-  ),
-  NotificationDeliveryDocument: objectSchema({ data: delivery }, ['data']),
-  NotificationDeliveryListDocument: objectSchema(
-    { data: { type: 'array', items: delivery }, links: anyObject, meta: pagination },
-    ['data'],
-  ),
-  NotificationEventDocument: objectSchema({ data: event }, ['data']),
-  NotificationRecoveryDocument: objectSchema(
-    { meta: objectSchema({ count: integer, more: flag, reached: orNull(time) }) },
-    ['meta'],
-  ),
+  NotificationConfigurationDocument: wholeObject({ data: configuration }),
+  NotificationConfigurationListDocument: pageOf(configuration, ['data']),
+  NotificationDeliveryDocument: wholeObject({ data: delivery }),
+  NotificationDeliveryListDocument: pageOf(delivery, ['data']),
+  NotificationEventDocument: wholeObject({ data: event }),
+  NotificationRecoveryDocument: wholeObject({
+    meta: objectSchema({ count: integer, more: flag, reached: orNull(time) }),
+  }),
   CreateNotificationConfiguration: configurationRequest(['destination-type', 'name']),
   UpdateNotificationConfiguration: configurationRequest([]),
-  SendNotificationEvent: objectSchema(
-    {
-      data: objectSchema(
-        { type: { enum: ['notification-events', 'notification-event'] }, attributes: eventAttributes },
-        ['type', 'attributes'],
+  SendNotificationEvent: wholeObject({
+    data: wholeObject({ type: { enum: ['notification-events', 'notification-event'] }, attributes: eventAttributes }),
+  }),
+  RecoverNotificationDeliveries: wholeObject({
+    data: objectSchema({
+      type: { enum: ['notification-recoveries', 'notification-recovery'] },
+      attributes: objectSchema(
+        { since: time, until: time, outcome: { enum: ['dead', 'cancelled', 'partly_delivered'] } },
+        ['since'],
       ),
-    },
-    ['data'],
-  ),
-  RecoverNotificationDeliveries: objectSchema(
-    {
-      data: objectSchema({
-        type: { enum: ['notification-recoveries', 'notification-recovery'] },
-        attributes: objectSchema(
-          { since: time, until: time, outcome: { enum: ['dead', 'cancelled', 'partly_delivered'] } },
-          ['since'],
-        ),
-      }),
-    },
-    ['data'],
-  ),
-  NotificationRecordDocument: objectSchema({ data: record }, ['data']),
-  NotificationRecordListDocument: objectSchema({ data: { type: 'array', items: record } }, ['data']),
-  NotificationEventListDocument: objectSchema(
-    { data: { type: 'array', items: record }, links: anyObject, meta: pagination },
-    ['data', 'meta'],
-  ),
+    }),
+  }),
+  NotificationRecordDocument: wholeObject({ data: record }),
+  NotificationRecordListDocument: wholeObject({ data: listOf(record) }),
+  NotificationEventListDocument: pageOf(record),
   StartNotificationRecovery: documentOf(
     ['notification-recoveries', 'notification-recovery'],
     objectSchema(
@@ -227,7 +254,14 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
       body: { enum: ['envelope', 'data'] },
     }),
   ),
-  ...organizationSchemas,
+  OrganizationDocument: wholeObject({ data: organization }),
+  OrganizationListDocument: pageOf(organization),
+  EntitlementSetDocument: wholeObject({ data: resource('entitlement-sets', anyObject) }),
+  WorkspaceDocument: wholeObject({ data: workspace }),
+  WorkspaceListDocument: pageOf(workspace),
+  AccountDocument: wholeObject({ data: account }),
+  MembershipDocument: objectSchema({ data: membership, included: listOf(account) }, ['data']),
+  MembershipListDocument: pageOf(membership, ['data', 'meta'], { included: listOf(account) }),
   PutWorkspace: documentOf(
     ['workspaces', 'workspace'],
     objectSchema(
@@ -242,9 +276,6 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
       ['name', 'organization'],
     ),
   ),
-  PutUser: documentOf(
-    ['users', 'user'],
-    objectSchema({ username: text, email: text, organization: text }, ['username', 'email', 'organization']),
-  ),
-  NotificationErrors: objectSchema({ errors: { type: 'array', items: error } }, ['errors']),
+  PutUser: documentOf(['users', 'user'], wholeObject({ username: text, email: text, organization: text })),
+  NotificationErrors: wholeObject({ errors: listOf(error) }),
 };

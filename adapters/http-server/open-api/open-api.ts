@@ -1,11 +1,10 @@
-import { accessText, everybody } from '../../../src/api/access.js';
+import { accessText } from '../../../src/api/access.js';
 import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
 import { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
 import { jobJsonSchema } from '../../../src/jobs/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
-import type { Route } from '../calls/router.js';
 import type { JobDialect } from '../dialect.js';
 import { jsonApiType, jsonType } from '../http-message.js';
 import { jobSchemas } from './job-schemas.js';
@@ -23,10 +22,9 @@ export function openApiDocument(notificationsPath: string, dialect: JobDialect):
   for (const named of callsOf()) {
     const { call } = named;
     const path = (call.interface === 'notifications' ? notificationsPath : '') + call.path;
-    paths[path] ??= {};
-    for (const method of call.methods) {
-      (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method, dialect);
-    }
+    const operations = paths[path] ?? {};
+    for (const method of call.methods) operations[method.toLowerCase()] = operationOf(named, method, dialect);
+    paths[path] = operations;
     if (call.alias !== undefined) paths[call.alias] = aliasOf(named, dialect);
   }
   return {
@@ -198,26 +196,9 @@ function componentSchemas(): Readonly<Record<string, JsonSchema>> {
   const { root, definitions } = jobJsonSchema();
   return {
     ...(definitions as Readonly<Record<string, JsonSchema>>),
-    SubmittedJob: root as JsonSchema,
+    SubmittedJob: { ...root },
     ...jobSchemas,
     ...functionSchemas,
     ...notificationSchemas,
   };
 }
-
-const printed = new Map<string, string>();
-
-/** The OpenAPI document, serialized once per path of the notification interface and vocabulary of the headers. */
-export const openApiRoute: Route = {
-  name: 'openApi',
-  interface: 'system',
-  methods: ['GET'],
-  path: '/v1/openapi.json',
-  access: everybody,
-  handle: ({ notificationsPath, dialect }) => {
-    const key = `${dialect.names} ${notificationsPath}`;
-    const body = printed.get(key) ?? JSON.stringify(openApiDocument(notificationsPath, dialect));
-    printed.set(key, body);
-    return Promise.resolve({ status: 200, headers: ['Content-Type', jsonType], body });
-  },
-};

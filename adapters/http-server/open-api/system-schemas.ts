@@ -1,4 +1,11 @@
-import type { FunctionRunView, FunctionView, ScheduleView } from '../../../src/index.js';
+import type {
+  FunctionLogLine,
+  FunctionRunSummary,
+  FunctionRunView,
+  FunctionView,
+  RunExplanation,
+  ScheduleView,
+} from '../../../src/index.js';
 import {
   anyObject,
   count,
@@ -8,6 +15,7 @@ import {
   type JsonSchema,
   listOf,
   mapOf,
+  metadata,
   number,
   objectSchema,
   orNull,
@@ -18,61 +26,36 @@ import {
   wholeObject,
 } from './json-schema.js';
 
-const objects: JsonSchema = { type: 'array', items: anyObject };
-const health = objectSchema({ ok: flag, message: text }, ['ok', 'message']);
-
-/** What reads carry in headers and register-shaped answers in the body. */
-const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
+const objects: JsonSchema = listOf(anyObject);
+const health = wholeObject({ ok: flag, message: text });
 
 /** The documents of the server, its nodes and its settings, by the names that the interface gives them. */
 export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
   SchedulerConfigurationAnswer: objectSchema({ SchedulerConfig: anyObject, ...metadata }, ['SchedulerConfig']),
-  UpdatedConfiguration: objectSchema({ Updated: flag, Index: count }, ['Updated', 'Index']),
+  UpdatedConfiguration: wholeObject({ Updated: flag, Index: count }),
   Health: health,
   AgentHealth: objectSchema({ server: health, client: health }),
-  AgentSelf: objectSchema({ config: anyObject, member: anyObject, stats: anyObject }, ['config', 'member', 'stats']),
-  AgentMembers: objectSchema(
-    { ServerName: text, ServerRegion: text, ServerDC: text, Members: { type: 'array', items: anyObject } },
-    ['ServerName', 'Members'],
-  ),
+  AgentSelf: wholeObject({ config: anyObject, member: anyObject, stats: anyObject }),
+  AgentMembers: objectSchema({ ServerName: text, ServerRegion: text, ServerDC: text, Members: listOf(anyObject) }, [
+    'ServerName',
+    'Members',
+  ]),
   Metrics: objectSchema({ Timestamp: text, Gauges: objects, Counters: objects, Samples: objects }, [
     'Timestamp',
     'Gauges',
   ]),
-  StoreStatus: objectSchema(
-    {
-      Index: count,
-      Figures: {
-        type: 'array',
-        items: objectSchema({ Name: text, Unit: text, Labels: anyObject, Value: { type: 'number' } }, [
-          'Name',
-          'Unit',
-          'Labels',
-          'Value',
-        ]),
-      },
-      Notes: { type: 'array', items: text },
-    },
-    ['Index', 'Figures', 'Notes'],
-  ),
+  StoreStatus: wholeObject({
+    Index: count,
+    Figures: listOf(wholeObject({ Name: text, Unit: text, Labels: anyObject, Value: { type: 'number' } })),
+    Notes: listOf(text),
+  }),
   Address: text,
-  RaftConfiguration: objectSchema(
-    {
-      Index: count,
-      Servers: {
-        type: 'array',
-        items: objectSchema({ ID: text, Node: text, Address: text, Leader: flag, Voter: flag, RaftProtocol: text }, [
-          'ID',
-          'Node',
-          'Address',
-          'Leader',
-          'Voter',
-          'RaftProtocol',
-        ]),
-      },
-    },
-    ['Index', 'Servers'],
-  ),
+  RaftConfiguration: wholeObject({
+    Index: count,
+    Servers: listOf(
+      wholeObject({ ID: text, Node: text, Address: text, Leader: flag, Voter: flag, RaftProtocol: text }),
+    ),
+  }),
   Addresses: strings,
   RegionNames: strings,
   EvaluatedNode: objectSchema(
@@ -84,7 +67,7 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
       SchedulingEligibility: text,
       NumNodes: count,
       LeaderRPCAddr: text,
-      Servers: { type: 'array', items: anyObject },
+      Servers: listOf(anyObject),
     },
     ['Index'],
   ),
@@ -92,8 +75,8 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     { EvalIDs: orNull(strings), EvalCreateIndex: count, NodeModifyIndex: count, Index: count },
     ['Index'],
   ),
-  NodePool: text,
-  HostUsage: objectSchema({ Memory: anyObject, Uptime: count, Timestamp: count }, ['Memory', 'Uptime', 'Timestamp']),
+  NodeMetadata: wholeObject({ Meta: textMap, Dynamic: mapOf({ type: ['string', 'null'] }), Static: textMap }),
+  HostUsage: wholeObject({ Memory: anyObject, Uptime: count, Timestamp: count }),
 };
 
 const milliseconds: JsonSchema = { type: 'number', description: 'Milliseconds.' };
@@ -110,9 +93,6 @@ const retry = wholeObject({
   jitter: number,
 });
 
-/** Names every member, so that none is left out of a description. */
-type Members<T> = Readonly<Record<keyof T, JsonSchema>>;
-
 const ofSchedule = {
   id: text,
   schedule: text,
@@ -122,7 +102,6 @@ const ofSchedule = {
   isDeclared: flag,
   nextLaunch: time,
 };
-const schedule: Members<ScheduleView> = { ...ofSchedule, lastLaunch: time, lastRun: text };
 
 const ofFunction = {
   name: text,
@@ -136,11 +115,12 @@ const ofFunction = {
   keep: wholeObject({ succeeded: kept, others: kept }),
   isPaused: flag,
   pausedKeys: strings,
-  schedules: listOf(objectSchema(schedule, Object.keys(ofSchedule))),
+  schedules: listOf(
+    objectSchema<ScheduleView>({ ...ofSchedule, lastLaunch: time, lastRun: text }, Object.keys(ofSchedule)),
+  ),
   counts: countMap,
   hasMore: flag,
 };
-const shownFunction: Members<FunctionView> = { ...ofFunction, timeout: milliseconds, missingSince: time };
 
 const state = { enum: ['scheduled', 'queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'] };
 const ofRun = {
@@ -164,128 +144,27 @@ const listedRun = {
   progress: anyJson,
   error: objectSchema({ name: text, message: text, stack: text, code: text }, ['name', 'message']),
 };
-const shownRun: Members<FunctionRunView> = { ...listedRun, input: anyJson, result: anyJson, steps: strings };
 
 /** The schemas of functions of the host. */
 export const functionSchemas: Readonly<Record<string, JsonSchema>> = {
-  Function: objectSchema(shownFunction, Object.keys(ofFunction)),
-  FunctionRunSummary: objectSchema(listedRun, Object.keys(ofRun)),
-  FunctionRun: objectSchema(shownRun, [...Object.keys(ofRun), 'steps']),
-  FunctionRunExplanation: wholeObject({ reason: text, message: text }),
-  FunctionLogLine: wholeObject({ at: time, level: { enum: ['info', 'error'] }, text }),
+  Function: objectSchema<FunctionView>(
+    { ...ofFunction, timeout: milliseconds, missingSince: time },
+    Object.keys(ofFunction),
+  ),
+  FunctionRunSummary: objectSchema<FunctionRunSummary>(listedRun, Object.keys(ofRun)),
+  FunctionRun: objectSchema<FunctionRunView>({ ...listedRun, input: anyJson, result: anyJson, steps: strings }, [
+    ...Object.keys(ofRun),
+    'steps',
+  ]),
+  FunctionRunExplanation: wholeObject<RunExplanation>({ reason: text, message: text }),
+  FunctionLogLine: wholeObject<FunctionLogLine>({ at: time, level: { enum: ['info', 'error'] }, text }),
   EnqueuedFunctionRun: wholeObject({ id: text, isNew: flag }),
   ChangedFunctionRun: wholeObject({ isChanged: flag }),
   ChangedFunctionRuns: wholeObject({ count }),
 };
 
-const driver = objectSchema({
-  Attributes: textMap,
-  Detected: flag,
-  Healthy: flag,
-  HealthDescription: text,
-  UpdateTime: text,
-});
-
-const lastDrain = objectSchema({
-  StartedAt: time,
-  UpdatedAt: time,
-  Status: { enum: ['draining', 'complete', 'canceled'] },
-  AccessorID: text,
-  Meta: orNull(textMap),
-});
-
-const drainStrategy = objectSchema({
-  Deadline: { type: 'integer', description: 'Nanoseconds.' },
-  IgnoreSystemJobs: flag,
-  ForceDeadline: orNull(time),
-  StartedAt: time,
-});
-
-const resources = objectSchema({
-  Cpu: objectSchema({
-    CpuShares: integer,
-    TotalCpuCores: integer,
-    ReservableCpuCores: { type: 'array', items: integer },
-  }),
-  Processors: anyObject,
-  Memory: objectSchema({ MemoryMB: integer }),
-  Disk: objectSchema({ DiskMB: integer }),
-  Devices: orNull({ type: 'array', items: anyObject }),
-  NodeNetworks: { type: 'array', items: anyObject },
-  Networks: { type: 'array', items: anyObject },
-  MinDynamicPort: integer,
-  MaxDynamicPort: integer,
-});
-
-const reserved = objectSchema({
-  Cpu: objectSchema({ CpuShares: integer, ReservedCpuCores: { type: 'array', items: integer } }),
-  Memory: objectSchema({ MemoryMB: integer }),
-  Disk: objectSchema({ DiskMB: integer }),
-  Networks: objectSchema({ ReservedHostPorts: text }),
-});
-
-const common = {
-  ID: text,
-  Datacenter: text,
-  Name: text,
-  NodePool: text,
-  NodeClass: text,
-  Drain: flag,
-  SchedulingEligibility: { enum: ['eligible', 'ineligible'] },
-  Status: { enum: ['initializing', 'ready', 'down', 'disconnected'] },
-  StatusDescription: text,
-  Drivers: mapOf(driver),
-  HostVolumes: mapOf(anyObject),
-  LastDrain: orNull(lastDrain),
-  CreateIndex: count,
-  ModifyIndex: count,
-};
-
-const event = objectSchema({
-  Message: text,
-  Subsystem: text,
-  Details: orNull(textMap),
-  Timestamp: time,
-  CreateIndex: count,
-});
-
-const node = {
-  ...common,
-  SecretID: { const: '', description: 'Never shown.' },
-  HTTPAddr: text,
-  TLSEnabled: flag,
-  Attributes: textMap,
-  Meta: textMap,
-  Links: textMap,
-  ComputedClass: text,
-  CgroupParent: text,
-  NodeResources: resources,
-  ReservedResources: reserved,
-  DrainStrategy: orNull(drainStrategy),
-  StatusUpdatedAt: { type: 'integer', description: 'Seconds since 1970.' },
-  Events: orNull({ type: 'array', items: event }),
-  NodeMaxAllocs: count,
-  LastMissedHeartbeatIndex: count,
-  LastAllocUpdateIndex: count,
-};
-
-const stub = { ...common, Address: text, Version: text };
-
-/** The documents of nodes, by the names that the interface gives them. */
-export const nodeSchemas: Readonly<Record<string, JsonSchema>> = {
-  NodeMetadata: wholeObject({ Meta: textMap, Dynamic: mapOf({ type: ['string', 'null'] }), Static: textMap }),
-  Node: wholeObject(node),
-  NodeListStub: {
-    ...wholeObject(stub),
-    properties: { ...stub, NodeResources: resources, ReservedResources: reserved, Attributes: textMap },
-  },
-};
-
-const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
-const variableReads: JsonSchema = {
-  type: 'array',
-  items: objectSchema({ path: text, namespace: text }, ['path']),
-};
+const listOfObjects: JsonSchema = listOf(anyObject);
+const variableReads: JsonSchema = listOf(objectSchema({ path: text, namespace: text }, ['path']));
 
 /** The documents that agents and servers exchange, by the names that the interface gives them. */
 export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
@@ -294,34 +173,33 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
     ['ID', 'Name', 'Datacenter', 'NodePool', 'NodeResources', 'ReservedResources', 'Drivers'],
   ),
   AgentProcess: objectSchema({ instance: text, folder: text, boot: text }, ['instance']),
-  AgentRegistered: objectSchema({ index: count, heartbeatTtl: count }, ['index', 'heartbeatTtl']),
-  AgentHeard: objectSchema({ heartbeatTtl: count }, ['heartbeatTtl']),
+  AgentRegistered: wholeObject({ index: count, heartbeatTtl: count }),
+  AgentHeard: wholeObject({ heartbeatTtl: count }),
   AgentWork: objectSchema(
     {
       index: count,
       complete: flag,
-      work: { type: 'array', items: objectSchema({ allocation: anyObject, job: anyObject }, ['allocation']) },
+      work: listOf(objectSchema({ allocation: anyObject, job: anyObject }, ['allocation'])),
       gone: strings,
       collected: flag,
       now: number,
     },
     ['index', 'complete', 'work', 'gone'],
   ),
-  AgentVariablesQuery: objectSchema(
-    { allocationId: text, task: text, variables: variableReads, prefixes: variableReads, known: orNull(text) },
-    ['allocationId', 'task', 'variables', 'prefixes', 'known'],
-  ),
-  AgentVariables: objectSchema(
-    {
-      version: text,
-      items: { type: 'array', items: orNull(anyObject) },
-      lists: { type: 'array', items: listOfObjects },
-    },
-    ['version', 'items', 'lists'],
-  ),
-  AgentReports: {
-    type: 'array',
-    items: objectSchema(
+  AgentVariablesQuery: wholeObject({
+    allocationId: text,
+    task: text,
+    variables: variableReads,
+    prefixes: variableReads,
+    known: orNull(text),
+  }),
+  AgentVariables: wholeObject({
+    version: text,
+    items: listOf(orNull(anyObject)),
+    lists: listOf(listOfObjects),
+  }),
+  AgentReports: listOf(
+    objectSchema(
       {
         allocationId: text,
         clientStatus: { enum: ['pending', 'running', 'complete', 'failed'] },
@@ -331,7 +209,7 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
       },
       ['allocationId', 'clientStatus', 'clientDescription', 'taskStates'],
     ),
-  },
-  AgentReported: objectSchema({ index: count, unknown: strings }, ['index', 'unknown']),
+  ),
+  AgentReported: wholeObject({ index: count, unknown: strings }),
   AgentFrame: { type: 'string', contentEncoding: 'binary' },
 };

@@ -1,6 +1,6 @@
 import { filterCompiler } from '../../filter/compile-filter.js';
-import { any, flag, struct, text } from '../../filter/schema.js';
 import type { Instant } from '../../shared/instant.js';
+import { any, flag, struct, text } from '../../shared/schema.js';
 import { table } from '../../shared/table.js';
 import type { DestinationKind } from '../configurations/destination.js';
 import type { AssessmentTrigger, RunTrigger, WorkspaceTrigger } from './trigger.js';

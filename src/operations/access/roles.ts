@@ -3,11 +3,11 @@ import { type InvalidAccess, type RoleNotFound, unfitAccess } from '../../access
 import { policies, type RoleInput, roleFaults, roles, type StoredRole } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
+import { compileFilter } from '../listing/filters.js';
 import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';

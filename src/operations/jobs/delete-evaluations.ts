@@ -3,13 +3,13 @@ import type { Principal } from '../../access/principal.js';
 import type { Filter } from '../../filter/compile-filter.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
+import { compileFilter } from '../listing/filters.js';
 import { readSchedulerConfiguration } from '../records/declared-rows.js';
 import type { Transaction } from '../write-transaction.js';
 

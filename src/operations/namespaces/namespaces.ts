@@ -15,13 +15,13 @@ import {
   namespaces,
 } from '../../jobs/namespaces/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
+import { compileFilter } from '../listing/filters.js';
 import type { CallManner } from '../operation.js';
 import { readNamespace as findNamespace } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';

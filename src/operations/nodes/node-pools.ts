@@ -4,7 +4,6 @@ import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
 import { errorsText } from '../../jobs/validation/problems.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/record-schemas.js';
 import type { Source } from '../../queries/page.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import {
@@ -27,6 +26,7 @@ import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../auth
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
+import { compileFilter } from '../listing/filters.js';
 import { heldSource, namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { listNodePools as allNodePools, readNodePool as findNodePool } from '../records/declared-rows.js';

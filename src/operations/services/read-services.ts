@@ -6,7 +6,6 @@ import type { FilterEvaluationError } from '../../filter/value-tests.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
 import { type InvalidRequest, malformedId } from '../../jobs/errors.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { isUuid, type Page, type PageByToken, type RowFilter, readPage } from '../../queries/page.js';
 import { allocations } from '../../scheduler/allocation.js';
 import {
@@ -20,6 +19,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
+import { compileFilter } from '../listing/filters.js';
 import { heldSource } from '../listing/keyed-source.js';
 import { someNamespace } from '../records/declared-rows.js';
 import { readRunAnywhere, readShownJob } from '../records/function-jobs.js';

@@ -1,4 +1,4 @@
-import { compileFilter } from '../../../src/queries/filters/record-schemas.js';
+import { compileFilter } from '../../../src/operations/listing/filters.js';
 import { jobFrom } from '../../support/jobs.js';
 import type { Measured } from './store-slices.js';
 

@@ -21,11 +21,11 @@ import {
   jobSummaries,
 } from '../../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/record-schemas.js';
 import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { compileFilter } from '../../listing/filters.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';

@@ -7,7 +7,6 @@ import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/record-schemas.js';
 import { isUuid } from '../../../queries/page.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
 import {
@@ -24,6 +23,7 @@ import type { Key } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
 import { createdSource } from '../../listing/created-source.js';
+import { compileFilter } from '../../listing/filters.js';
 import { chainedSource, heldSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { computedRow, readRunAnywhere, readRunOfJob, watchesOfRun } from '../../records/function-jobs.js';

@@ -3,12 +3,12 @@ import type { Principal } from '../../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { compileFilter } from '../../../queries/filters/record-schemas.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 import { type EvaluationStub, relatedEvaluations } from '../../../scheduler/related-evaluations.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import type { FilterFault } from '../../listing/answer-list.js';
 import { createdSource } from '../../listing/created-source.js';
+import { compileFilter } from '../../listing/filters.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import {
   type JobQuery,
