@@ -7,6 +7,5 @@ export {
   type KeptTable,
 } from './contents.js';
 export { assertOfHost, assertSynchronous, HostTransactionError, type StoreOwned, usedTwice } from './host-rows.js';
-export { type ReadOutcome, type Store, storageOver } from './storage-over.js';
-export { type Waiters, waiters } from './waiters.js';
+export { type ReadOutcome, type Store, storageOver, type Waiters, waiters } from './storage-over.js';
 export { type Outcome, type ReadWork, runBatch, runRead, UnpreparedTableError, type WriteWork } from './write-queue.js';
