@@ -1,6 +1,6 @@
 import type { AllocationUsage, CommandOutput, FileDescription, Usage } from '../../agent/link/node-command.js';
 import type { StoppedAllocation } from '../../operations/allocations/stop-allocation.js';
-import { anyCaller, inNamespaceOfRecord } from '../access.js';
+import { anyCaller, inNamespace, inNamespaceOfRecord } from '../access.js';
 import { type AnswerForm, computed, nothing, written } from '../answers.js';
 import { socket, stream, write, writeServer } from '../call.js';
 import { allocationInPath, commandErrors, inBody, inPath, inQuery, required, taskInQuery } from '../inputs.js';
@@ -348,7 +348,7 @@ export const actionCalls = {
   actions: write({
     path: '/v1/job/{job_id}/actions',
     methods: ['GET'],
-    access: inNamespaceOfRecord('read-job'),
+    access: inNamespace('read-job'),
     summary: 'The actions of a job, in order of groups, tasks and definition',
     args: ['jobId'],
     inputs: { jobId: inPath('job_id', text) },

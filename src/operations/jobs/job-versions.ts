@@ -20,7 +20,7 @@ import {
 import { type JobReference, jobs, jobVersions, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';
@@ -58,7 +58,6 @@ export function revertJob(
   input: RevertJobInput,
 ): ResultAsync<Registered, RevertJobError> {
   const namespace = namespaceOf(input);
-  const capabilities = ['submit-job', 'revert-job'] as const;
   const request: RevertRequest = {
     version: input.version,
     enforcedPriorVersion: input.enforcePriorVersion ?? null,
@@ -74,7 +73,6 @@ export function revertJob(
         registerWithin(tx, {
           job: { ...document, NomadTokenID: caller.accessor },
           version: null,
-          capabilities,
           triggeredBy: 'job-register',
           inheritsFrom: input.version,
         }),

@@ -11,7 +11,7 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import { type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopFunction, stopRun } from '../functions/jobs-of-functions.js';

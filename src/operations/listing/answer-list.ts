@@ -18,7 +18,7 @@ export type FilterFault = FilterSyntaxError | FilterEvaluationError;
 export type ListAnswer<T, E = never> = ResultAsync<Answer<Page<T>>, StorageError | FilterFault | E>;
 
 /** A list of stored rows `T`, shown as `S`. */
-export interface List<T, S> {
+interface List<T, S> {
   /** Identifies the list, and everything besides the request that its result depends on. */
   readonly key: readonly unknown[];
   /** The tables, or parts of them, that affect the result. Its index is the highest of the tables. */

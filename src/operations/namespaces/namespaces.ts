@@ -18,7 +18,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/record-schemas.js';
 import { allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
-import { type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';

@@ -23,7 +23,7 @@ import {
   nodePoolNotFound,
 } from '../../scheduler/nodes/check-node-pool.js';
 import type { Milliseconds } from '../../shared/duration.js';
-import { type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';

@@ -1,4 +1,4 @@
-import { type ResultAsync } from 'neverthrow';
+import type { ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';

@@ -13,7 +13,7 @@ import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
 import { mergedMeta, nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { finish } from '../../scheduler/steps.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
-import { type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';

@@ -36,8 +36,7 @@ export function listServices(
   { namespace = 'default', filter = '', waiting }: MayWait & { readonly namespace?: string; readonly filter?: string },
 ): ServiceRead<readonly ServiceNamespaceStub[], FilterFault> {
   const everywhere = namespace === everyNamespace;
-  const allowed = everywhere ? ok(undefined) : authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
+  if (!everywhere && !allows(caller, namespace, ['read-job'])) return errAsync({ type: 'permission_denied' });
   const matching = registrationFilter(filter);
   if (matching.isErr()) return errAsync(matching.error);
   const names = everywhere ? Object.keys(caller.namespaces) : [namespace];

@@ -24,7 +24,7 @@ import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/record-schemas.js';
 import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
-import { type PermissionDenied } from '../../authorise.js';
+import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';

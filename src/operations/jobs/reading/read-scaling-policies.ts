@@ -6,7 +6,7 @@ import type { ScalingPolicy } from '../../../jobs/document/policies.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
 import { type ScalingPolicyStub, scalingPoliciesOf, scalingPolicyStub } from '../../../jobs/scaling/scaling-records.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { type PermissionDenied } from '../../authorise.js';
+import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { someNamespace } from '../../records/declared-rows.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
