@@ -128,38 +128,39 @@ function some<T>(values: Iterable<T>, test: (value: T) => boolean): boolean {
   return false;
 }
 
-/** The right to a call that depends on stored records or on a document: the operation checks it, where it reads them. */
-interface ByOperation {
-  readonly checkedBy: 'operation';
-}
-
 /**
- * The access that a call requires. There is no default: a call without credentials is declared explicitly. It is checked once, where the
- * call is performed (`mayPerform`), or else declared as checked by the operation.
+ * The access that a call requires. There is no default: a call without credentials is declared explicitly. The right is checked once, where
+ * the call is performed (`mayPerform`). With `checkedBy`, stored records or a document decide it, and the operation that reads them checks it.
  */
 export type CallAccess =
   | { readonly type: 'public' }
   /** The caller is authenticated, and the operation decides what it may see. */
-  | ({ readonly type: 'any' } & ByOperation)
-  | ({
+  | { readonly type: 'any'; readonly checkedBy: 'operation' }
+  | {
       readonly type: 'namespace';
-      /** The caller needs one of them in the namespace of the request. */
+      /** The caller needs one of them in the namespace. */
       readonly anyOf: readonly Capability[];
       /** Source of the namespace if the query has none. Absent: the namespace is `default`. */
       readonly namedBy?: 'body';
-    } & Partial<ByOperation>)
-  /** In the namespace of the record concerned, regardless of the query. */
-  | ({ readonly type: 'namespace'; readonly anyOf: readonly Capability[]; readonly namedBy: 'record' } & ByOperation)
+      readonly checkedBy?: 'operation';
+    }
+  | {
+      readonly type: 'namespace';
+      readonly anyOf: readonly Capability[];
+      /** The namespace is that of the record concerned, regardless of the query. */
+      readonly namedBy: 'record';
+      readonly checkedBy: 'operation';
+    }
   /** The right on the workspace concerned. For callers without it, the workspace does not exist. */
-  | ({ readonly type: 'workspace'; readonly right: WorkspaceRight } & ByOperation)
+  | { readonly type: 'workspace'; readonly right: WorkspaceRight; readonly checkedBy: 'operation' }
   /** The right in an area with a single access level, such as nodes. */
   | { readonly type: 'area'; readonly area: Area; readonly right: 'list' | 'read' | 'write' }
   /** The right on a node pool, which the request names. */
   | { readonly type: 'node_pools'; readonly right: Exclude<NodePoolCapability, 'deny'> }
   /** The agent of a node, for that node. */
-  | ({ readonly type: 'node' } & Partial<ByOperation>)
+  | { readonly type: 'node'; readonly checkedBy?: 'operation' }
   /** Any right on variables. */
-  | ({ readonly type: 'variables' } & ByOperation)
+  | { readonly type: 'variables'; readonly checkedBy: 'operation' }
   | { readonly type: 'management' };
 
 /** The objects that a request names, as far as they are known. */
@@ -173,8 +174,8 @@ export interface Concerned {
 }
 
 /**
- * Whether a caller can have the right that a call requires, checked by path and query alone. It spares the server from reading bodies of
- * callers that cannot have the right.
+ * Whether a caller can have the right that a call requires: on the objects that are named, otherwise on any. Checked by path and query
+ * alone, it spares the server from reading bodies of callers that cannot have the right.
  */
 export function mayCall(access: CallAccess, caller: Principal, concerned: Concerned): boolean {
   const { namespace, workspace, nodePool, node } = concerned;

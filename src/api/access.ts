@@ -3,9 +3,10 @@ import type { Capability } from '../access/capability.js';
 import type { Area, NodePoolCapability } from '../access/policy/parse-policy.js';
 import type { WorkspaceRight } from '../access/principal.js';
 
-type NamespaceAccess = CallAccess & { readonly type: 'namespace'; readonly namedBy?: 'body' };
-
 export type { CallAccess } from '../access/allows.js';
+
+/** A right in a namespace that the request names. */
+type NamespaceAccess = CallAccess & { readonly type: 'namespace'; readonly namedBy?: 'body' };
 
 export const everybody: CallAccess = { type: 'public' };
 /** All callers, with or without a token: the operation decides what they see. */
