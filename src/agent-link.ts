@@ -89,9 +89,7 @@ export function agentLink(context: EngineContext): AgentLink {
       withOperations(({ heartbeatNode }) => heartbeatNode(context, hostPrincipal, nodeId, instance).mapErr(linkError)),
     work: (query, signal) => new ResultAsync(waitForWork(context, query, signal)).mapErr(linkError),
     variables: (query, signal) =>
-      withOperations(({ readTaskVariables }) =>
-        readTaskVariables(context, hostPrincipal, query, signal).mapErr(linkError),
-      ),
+      withOperations(({ readTaskVariables }) => readTaskVariables(context, query, signal).mapErr(linkError)),
     report: (report) =>
       withOperations(({ reportAllocations }) => reportAllocations(context, hostPrincipal, report).mapErr(linkError)),
     serve: (nodeId, perform) => context.agents.attach(nodeId, perform),
@@ -121,7 +119,7 @@ async function waitForWork(
   let cancel: () => void = () => undefined;
   const abort = (): void => cancel();
   signal.addEventListener('abort', abort);
-  const listed = await listNodeWork(context, hostPrincipal, {
+  const listed = await listNodeWork(context, {
     nodeId,
     instance,
     waiting: {

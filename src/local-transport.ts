@@ -1,5 +1,5 @@
 import { err, errAsync, ok, okAsync, type Result, type ResultAsync } from 'neverthrow';
-import { mayCall } from './access/allows.js';
+import { mayCall, mayPerform } from './access/allows.js';
 import type { Principal } from './access/principal.js';
 import type { CallInput } from './api/answers.js';
 import type { Call } from './api/call.js';
@@ -47,7 +47,9 @@ export function boundCalls(context: EngineContext): PerformCall {
       const ofArea = operations[area as keyof Api] as unknown as Readonly<Record<string, AnyOperation>>;
       const operation = ofArea[method] as AnyOperation;
       const answer: Answering = (asCaller, asManner) =>
-        operation(context, asCaller, operationInput(row, input, asManner));
+        mayPerform(row.access, asCaller, input)
+          ? operation(context, asCaller, operationInput(row, input, asManner))
+          : errAsync(denied);
       if (manner.waiting.after === undefined) return answer(caller, manner);
       const owned = { ...manner, waiting: { ...manner.waiting, owner: caller.accessor } };
       return isOfTokenStore(caller) ? afterWaiting(context, caller, owned, answer) : answer(caller, owned);
@@ -72,7 +74,7 @@ function afterWaiting(
     if (!isChanged) return okAsync(answered);
     return callerAfterWaiting(context, caller).andThen(
       (found): ReturnType<AnyOperation> =>
-        found === undefined ? errAsync({ type: 'permission_denied' }) : answer(found, { ...manner, waiting: {} }),
+        found === undefined ? errAsync(denied) : answer(found, { ...manner, waiting: {} }),
     );
   });
 }
@@ -138,15 +140,10 @@ const denied = { type: 'permission_denied' } as const;
 const never = new AbortController().signal;
 const immediately: Waiting = {};
 
-/** As over a network: a caller that cannot have the right is refused before its inputs are checked. */
-function mayAsk({ call }: NamedCall, caller: Principal, input: CallInput): boolean {
-  if (call.methods[0] === 'GET' && caller.node === undefined) return true;
-  const [first] = call.args;
-  const workspace = call.path.startsWith('/workspaces/{') && first !== undefined ? input[first] : undefined;
-  return mayCall(call.access, caller, {
-    namespace: textOrAbsent(input['namespace']),
-    workspace: textOrAbsent(workspace),
-  });
+/** As over a network: a caller that cannot have the right is refused before a body is checked. */
+function mayAsk({ call }: NamedCall, caller: Principal, { namespace, workspaceId }: CallInput): boolean {
+  if (call.methods[0] === 'GET') return true;
+  return mayCall(call.access, caller, { namespace: textOrAbsent(namespace), workspace: textOrAbsent(workspaceId) });
 }
 
 function textOrAbsent(value: unknown): string | undefined {

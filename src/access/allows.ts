@@ -1,5 +1,6 @@
 import { globMatches } from '../shared/values.js';
 import { type Capability, capabilityFromName, expandCapabilities } from './capability.js';
+import { mayActForNode } from './node-claim.js';
 import {
   type Area,
   type AreaLevel,
@@ -128,62 +129,74 @@ function some<T>(values: Iterable<T>, test: (value: T) => boolean): boolean {
 }
 
 /**
- * The access that a call requires. There is no default: a call without credentials is declared explicitly. `namespace` requires
- * one of the capabilities in the namespace of the request, `workspace` the right on the workspace concerned. The operations
- * authorise; a server refuses callers that cannot have the right before it reads a body.
+ * The access that a call requires. There is no default: a call without credentials is declared explicitly. The right is checked once, where
+ * the call is performed (`mayPerform`). With `checkedBy`, stored records or a document decide it, and the operation that reads them checks it.
  */
 export type CallAccess =
   | { readonly type: 'public' }
   /** The caller is authenticated, and the operation decides what it may see. */
-  | { readonly type: 'any' }
+  | { readonly type: 'any'; readonly checkedBy: 'operation' }
+  | {
+      readonly type: 'namespace';
+      /** The caller needs one of them in the namespace. */
+      readonly anyOf: readonly Capability[];
+      /** Source of the namespace if the query has none. Absent: the namespace is `default`. */
+      readonly namedBy?: 'body';
+      readonly checkedBy?: 'operation';
+    }
   | {
       readonly type: 'namespace';
       readonly anyOf: readonly Capability[];
-      /**
-       * Source of the namespace if the query has none: the body, or (regardless of the query) the record or document
-       * concerned. Absent: the namespace is `default`.
-       */
-      readonly namedBy?: 'body' | 'record';
+      /** The namespace is that of the record concerned, regardless of the query. */
+      readonly namedBy: 'record';
+      readonly checkedBy: 'operation';
     }
-  | { readonly type: 'workspace'; readonly right: WorkspaceRight }
+  /** The right on the workspace concerned. For callers without it, the workspace does not exist. */
+  | { readonly type: 'workspace'; readonly right: WorkspaceRight; readonly checkedBy: 'operation' }
   /** The right in an area with a single access level, such as nodes. */
   | { readonly type: 'area'; readonly area: Area; readonly right: 'list' | 'read' | 'write' }
   /** The right on a node pool, which the request names. */
   | { readonly type: 'node_pools'; readonly right: Exclude<NodePoolCapability, 'deny'> }
   /** The agent of a node, for that node. */
-  | { readonly type: 'node' }
+  | { readonly type: 'node'; readonly checkedBy?: 'operation' }
   /** Any right on variables. */
-  | { readonly type: 'variables' }
+  | { readonly type: 'variables'; readonly checkedBy: 'operation' }
   | { readonly type: 'management' };
 
-/** The objects that the path and the query of a request name. */
+/** The objects that a request names, as far as they are known. */
 export interface Concerned {
   /** Undefined if the request names none. */
   readonly namespace: string | undefined;
   /** Undefined if the request names none. */
   readonly workspace: string | undefined;
+  readonly nodePool?: string;
+  readonly node?: string;
 }
 
 /**
- * Whether a caller can have the right that a call requires, checked by path and query alone. The operation makes the final
- * decision; this check spares the server from reading bodies of callers that cannot have the right.
+ * Whether a caller can have the right that a call requires: on the objects that are named, otherwise on any. Checked by path and query
+ * alone, it spares the server from reading bodies of callers that cannot have the right.
  */
-export function mayCall(access: CallAccess, caller: Principal, { namespace, workspace }: Concerned): boolean {
+export function mayCall(access: CallAccess, caller: Principal, concerned: Concerned): boolean {
+  const { namespace, workspace, nodePool, node } = concerned;
   // The agent of a node may make only its own calls, not those that admit every authenticated caller.
-  if (caller.node !== undefined) return access.type === 'node' || access.type === 'public';
+  if (caller.node !== undefined && access.type !== 'node') return access.type === 'public';
   switch (access.type) {
     case 'public':
     case 'any':
       return true;
     case 'management':
-    case 'node':
       return caller.management;
+    case 'node':
+      return node === undefined ? caller.management || caller.node !== undefined : mayActForNode(caller, node);
     case 'variables':
       return allowsSomeVariable(caller);
     case 'area':
       return allowsArea(caller, access.area, access.right);
     case 'node_pools':
-      return allowsSomeNodePool(caller, access.right);
+      return nodePool === undefined
+        ? allowsSomeNodePool(caller, access.right)
+        : allowsNodePool(caller, nodePool, access.right);
     case 'namespace': {
       const named = access.namedBy !== 'record' && namespace !== undefined && namespace !== '';
       const otherwise = access.namedBy === undefined ? 'default' : everyNamespace;
@@ -194,6 +207,21 @@ export function mayCall(access: CallAccess, caller: Principal, { namespace, work
         ? allowsSomeWorkspace(caller, access.right)
         : allowsWorkspace(caller, workspace, access.right);
   }
+}
+
+/**
+ * Whether the caller has the right that a call with these inputs requires. True also if the operation is declared to check it, but for
+ * agents of nodes, which may make no such calls but their own.
+ */
+export function mayPerform(access: CallAccess, caller: Principal, input: Readonly<Record<string, unknown>>): boolean {
+  if ('checkedBy' in access) return caller.node === undefined || access.type === 'node';
+  const { namespace, nodeId, name } = input;
+  return mayCall(access, caller, {
+    namespace: namespace === undefined || namespace === '' ? 'default' : String(namespace),
+    workspace: undefined,
+    nodePool: String(name),
+    node: String(nodeId),
+  });
 }
 
 /** The part of a principal that its policies determine. */

@@ -5,30 +5,44 @@ import type { WorkspaceRight } from '../access/principal.js';
 
 export type { CallAccess } from '../access/allows.js';
 
+/** A right in a namespace that the request names. */
+type NamespaceAccess = CallAccess & { readonly type: 'namespace'; readonly namedBy?: 'body' };
+
 export const everybody: CallAccess = { type: 'public' };
 /** All callers, with or without a token: the operation decides what they see. */
-export const anyCaller: CallAccess = { type: 'any' };
+export const anyCaller: CallAccess = { type: 'any', checkedBy: 'operation' };
 export const management: CallAccess = { type: 'management' };
 
 /** One of the capabilities in the namespace of the query. */
-export function inNamespace(...anyOf: readonly Capability[]): CallAccess {
+export function inNamespace(...anyOf: readonly Capability[]): NamespaceAccess {
   return { type: 'namespace', anyOf };
 }
 
-/** One of the capabilities in a namespace given by the body, or by the record or document concerned. */
-export function inNamespaceOf(namedBy: 'body' | 'record', ...anyOf: readonly Capability[]): CallAccess {
-  return { type: 'namespace', anyOf, namedBy };
+/** One of the capabilities in the namespace of the query or the body. */
+export function inNamespaceOfBody(...anyOf: readonly Capability[]): NamespaceAccess {
+  return { type: 'namespace', anyOf, namedBy: 'body' };
 }
 
+/** One of the capabilities in the namespace of the record concerned. */
+export function inNamespaceOfRecord(...anyOf: readonly Capability[]): CallAccess {
+  return { type: 'namespace', anyOf, namedBy: 'record', checkedBy: 'operation' };
+}
+
+/** A right on the workspace concerned. */
 export function onWorkspace(right: WorkspaceRight): CallAccess {
-  return { type: 'workspace', right };
+  return { type: 'workspace', right, checkedBy: 'operation' };
 }
 
 /** The agent of a node, for that node. */
-export const nodeAgent: CallAccess = { type: 'node' };
+export const nodeAgent: CallAccess & { readonly type: 'node' } = { type: 'node' };
+
+/** The same right, which a stored record or a document decides. */
+export function checkedByOperation(access: NamespaceAccess | typeof nodeAgent): CallAccess {
+  return { ...access, checkedBy: 'operation' };
+}
 
 /** Any right on variables; the operation checks each path. */
-export const onVariables: CallAccess = { type: 'variables' };
+export const onVariables: CallAccess = { type: 'variables', checkedBy: 'operation' };
 
 /** A right in an area with a single access level, such as nodes. */
 export function inArea(area: Area, right: 'list' | 'read' | 'write'): CallAccess {

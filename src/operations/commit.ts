@@ -29,8 +29,8 @@ import type { Transaction } from './write-transaction.js';
  * nothing. Resolves when the write is durable by the store's promise and its facts have been emitted.
  *
  * The store may run the work several times and commits one of the runs: the work is synchronous, depends on the transaction
- * only, and has no side effects outside of it. The order of an operation: authorise, then commit: read, decide by a
- * pure function, write, emit.
+ * only, and has no side effects outside of it. The order of an operation: read, decide by a pure
+ * function, write, emit.
  *
  * ```ts
  * commit(context, caller, (tx) => {

@@ -177,7 +177,7 @@ class Agent {
     this.work(now);
     if (now - this.#heard >= 8 * second && !(await this.#beat(engine))) return;
     if (now - this.#heard >= 8 * second) this.#heard = now;
-    const listed = await listNodeWork(engine, hostPrincipal, { nodeId: this.id });
+    const listed = await listNodeWork(engine, { nodeId: this.id });
     if (listed.isErr()) return;
     for (const { allocation } of listed.value.value.work) {
       if (allocation.DesiredStatus !== 'run' || this.#ends.has(allocation.ID)) continue;

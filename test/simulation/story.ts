@@ -200,7 +200,7 @@ class Story {
   }
 
   async #collect(): Promise<void> {
-    await collectGarbage(this.#cluster.engine, hostPrincipal);
+    await collectGarbage(this.#cluster.engine);
     this.#note('collect');
   }
 

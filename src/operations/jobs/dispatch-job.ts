@@ -15,7 +15,6 @@ import {
 } from '../../jobs/errors.js';
 import { type JobReference, jobs, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { notDefinedHere } from '../functions/change-functions.js';
@@ -57,7 +56,6 @@ export interface DispatchedJob {
 
 /** Errors of `dispatchJob`. */
 type DispatchJobError =
-  | PermissionDenied
   | JobNotFound
   | DispatchRefused
   | QuotaExceeded
@@ -80,8 +78,6 @@ export function dispatchJob(
   input: DispatchJobInput,
 ): ResultAsync<DispatchedJob, DispatchJobError> {
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, ['dispatch-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const request: DispatchRequest = {
     payload:
       typeof input.payload === 'object' && input.payload !== null

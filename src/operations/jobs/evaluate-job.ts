@@ -1,4 +1,4 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -8,7 +8,6 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';
@@ -24,7 +23,7 @@ interface EvaluateJobInput extends JobReference {
 }
 
 /** Errors of `evaluateJob`. */
-type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | JobOfFunction | StorageError;
+type EvaluateJobError = JobNotFound | EvaluationRefused | JobOfFunction | StorageError;
 
 /** Creates an evaluation of a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */
 export function evaluateJob(
@@ -33,8 +32,6 @@ export function evaluateJob(
   input: EvaluateJobInput,
 ): ResultAsync<Registered, EvaluateJobError> {
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, ['submit-job', 'evaluate-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx): Result<Registered, EvaluateJobError> => {
     const job = readJobRow(tx, namespace, input.jobId)?.record;
     const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'evaluated');

@@ -20,7 +20,7 @@ import {
 import { type JobReference, jobs, jobVersions, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';
@@ -58,9 +58,6 @@ export function revertJob(
   input: RevertJobInput,
 ): ResultAsync<Registered, RevertJobError> {
   const namespace = namespaceOf(input);
-  const capabilities = ['submit-job', 'revert-job'] as const;
-  const allowed = authorise(caller, namespace, capabilities);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const request: RevertRequest = {
     version: input.version,
     enforcedPriorVersion: input.enforcePriorVersion ?? null,
@@ -76,7 +73,6 @@ export function revertJob(
         registerWithin(tx, {
           job: { ...document, NomadTokenID: caller.accessor },
           version: null,
-          capabilities,
           triggeredBy: 'job-register',
           inheritsFrom: input.version,
         }),
@@ -103,7 +99,7 @@ export interface TaggedVersion extends JobVersionTag {
 }
 
 /** Errors of `tagJobVersion`. */
-type TagJobVersionError = PermissionDenied | InvalidRequest | TagRefused | VersionNotFound | StorageError;
+type TagJobVersionError = InvalidRequest | TagRefused | VersionNotFound | StorageError;
 
 const maximumNameLength = 1000;
 const maximumDescriptionLength = 10_000;
@@ -116,8 +112,6 @@ export function tagJobVersion(
 ): ResultAsync<TaggedVersion, TagJobVersionError> {
   const namespace = namespaceOf(input);
   const { jobId, name, version = 0, latest = false, description = '' } = input;
-  const allowed = authorise(caller, namespace, ['submit-job', 'tag-job-version']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const fault = faultOfTag(name, description);
   if (fault !== undefined) return errAsync(fault);
   if (latest && version !== 0) {
@@ -144,8 +138,6 @@ export function untagJobVersion(
   input: JobReference & { readonly name: string },
 ): ResultAsync<{ readonly index: number }, TagJobVersionError> {
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, ['submit-job', 'tag-job-version']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx): Result<void, TagJobVersionError> => {
     const versions = readJobVersions(tx, namespace, input.jobId).map((row) => row.record);
     const target = versions.find((each) => each.VersionTag?.Name === input.name);
@@ -190,10 +182,8 @@ export function setJobStability(
   context: EngineContext,
   caller: Principal,
   input: SetJobStabilityInput,
-): ResultAsync<{ readonly index: number }, PermissionDenied | VersionNotFound | JobOfFunction | StorageError> {
+): ResultAsync<{ readonly index: number }, VersionNotFound | JobOfFunction | StorageError> {
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, ['submit-job', 'stable-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx): Result<void, VersionNotFound | JobOfFunction> => {
     const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'marked as stable');
     if (ofFunction !== undefined) return err(ofFunction);

@@ -1,4 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allows } from '../../access/allows.js';
 import type { CallerNames, Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
@@ -22,7 +23,7 @@ import { warningsText } from '../../jobs/validation/problems.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';
@@ -81,10 +82,8 @@ export function scaleJob(
   if (targetJob !== '' && targetJob !== input.jobId) {
     return errAsync(invalidRequest('Target', 'Job ID does not match'));
   }
-  const allowed = authorise(caller, namespace, ['scale-job', 'submit-job']).andThen(() =>
-    input.policyOverride === true ? authorise(caller, namespace, ['policy-override']) : ok(undefined),
-  );
-  if (allowed.isErr()) return errAsync(allowed.error);
+  const mayOverride = input.policyOverride !== true || allows(caller, namespace, ['policy-override']);
+  if (!mayOverride) return errAsync({ type: 'permission_denied' });
   if (targetNamespace !== '' && targetNamespace !== namespace) {
     return errAsync(invalidRequest('Target', 'Namespace in Target does not match the request'));
   }

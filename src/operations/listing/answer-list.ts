@@ -6,7 +6,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Page, pageInSteps, type RowFilter, type Source, takesAll } from '../../queries/page.js';
 import { finish, type Steps } from '../../scheduler/steps.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import { type Answer, atOnce } from '../waiting/parked-queries.js';
 import type { Watch } from '../waiting/watched-rows.js';
 import type { ListRequest } from './list-request.js';
@@ -18,7 +18,7 @@ export type FilterFault = FilterSyntaxError | FilterEvaluationError;
 export type ListAnswer<T, E = never> = ResultAsync<Answer<Page<T>>, StorageError | FilterFault | E>;
 
 /** A list of stored rows `T`, shown as `S`. */
-export interface List<T, S> {
+interface List<T, S> {
   /** Identifies the list, and everything besides the request that its result depends on. */
   readonly key: readonly unknown[];
   /** The tables, or parts of them, that affect the result. Its index is the highest of the tables. */
@@ -39,13 +39,12 @@ export interface List<T, S> {
  */
 export function answerList<T, S>(
   context: EngineContext,
-  request: ListRequest,
+  request: ListRequest & MayWait,
   list: List<T, S>,
-  waiting: Waiting | undefined,
 ): ListAnswer<S> {
   const filter = compiled(list, request.filter);
   if (filter.isErr()) return errAsync(filter.error);
-  const { prefix = '', filter: expression = '', perPage = 0, nextToken = '', reverse = false } = request;
+  const { prefix = '', filter: expression = '', perPage = 0, nextToken = '', reverse = false, waiting } = request;
   const query = {
     key: () => JSON.stringify([...list.key, prefix, expression, perPage, nextToken, reverse]),
     tables: list.tables,

@@ -1,5 +1,5 @@
-import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
-import { hostPrincipal, type Principal } from '../../access/principal.js';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
 import { isFunctionJob } from '../../functions/job-projection.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
@@ -20,7 +20,6 @@ import type { Settings } from '../../settings.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
-import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { isLargeJob, readJobRow, removeJob } from '../records/jobs/job-rows.js';
@@ -58,12 +57,7 @@ export const collectionLoop: BackgroundLoop = {
 const atOnce = { evaluation: 1, batchEvaluation: 1, failedRun: 1, job: 1, deployment: 1, node: 1 };
 
 /** Removes everything that has ended, however recently: jobs, evaluations with their allocations, deployments, nodes. */
-export function collectGarbage(
-  context: EngineContext,
-  caller: Principal,
-): ResultAsync<void, PermissionDenied | StorageError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
+export function collectGarbage(context: EngineContext): ResultAsync<void, StorageError> {
   return new ResultAsync(collect(context, atOnce)).map(() => undefined);
 }
 

@@ -17,7 +17,7 @@ import {
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
-import { authoriseManagement, type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
@@ -48,7 +48,7 @@ const unrestricted: NamespaceCapabilities = {
 };
 
 /** Errors of `putNamespace`. */
-type PutNamespaceError = PermissionDenied | Extract<NamespaceError, { type: 'invalid_namespace' }> | StorageError;
+type PutNamespaceError = Extract<NamespaceError, { type: 'invalid_namespace' }> | StorageError;
 
 /**
  * Creates or replaces a namespace. Only management callers may do this. Returns the index of the write. Without a change nothing is
@@ -59,8 +59,6 @@ export function putNamespace(
   caller: Principal,
   input: NamespaceInput & Pick<CallManner, 'fromWire'>,
 ): ResultAsync<{ readonly index: number }, PutNamespaceError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const { name: Name, description: Description = '', meta: Meta = null, capabilities } = input;
   // An absent list allows everything.
   const Capabilities = capabilities ? { ...unrestricted, ...capabilities } : null;
@@ -148,7 +146,7 @@ function withDefault(stored: readonly Namespace[], prefix: string): readonly Nam
 }
 
 /** Errors of `removeNamespace`. */
-type RemoveNamespaceError = PermissionDenied | Exclude<NamespaceError, { type: 'invalid_namespace' }> | StorageError;
+type RemoveNamespaceError = Exclude<NamespaceError, { type: 'invalid_namespace' }> | StorageError;
 
 /** Removes a namespace that is not in use. Only management callers may do this. Returns the index of the write. */
 export function removeNamespace(
@@ -157,8 +155,6 @@ export function removeNamespace(
   input: { readonly name: string },
 ): ResultAsync<{ readonly index: number }, RemoveNamespaceError> {
   const { name } = input;
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
   if (name === defaultNamespaceName) {
     return errAsync({ type: 'namespace_protected', name, message: 'default namespace can not be deleted' });
   }

@@ -1,11 +1,10 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
 import { cancelDrain, type DrainSpec, startDrain } from '../../scheduler/nodes/decide-drain.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import { decideEligibility, type NodeWrite } from '../../scheduler/nodes/node-events.js';
-import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
@@ -25,7 +24,7 @@ export interface ChangedNode {
 }
 
 /** Why an operation on a node is refused. */
-type ChangeNodeError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
+type ChangeNodeError = NodeNotFound | NodeRefused | StorageError;
 
 /** Changes a node by a pure rule. When a node becomes eligible again, the jobs that may use it are evaluated. */
 function changeNode(
@@ -52,9 +51,7 @@ export function withNode<T, E>(
   caller: Principal,
   nodeId: string,
   work: (tx: Transaction, node: Node) => Result<T, E>,
-): ResultAsync<T, PermissionDenied | NodeNotFound | E | StorageError> {
-  const allowed = authoriseArea(caller, 'node', 'write');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<T, NodeNotFound | E | StorageError> {
   return commit(context, caller, (tx): Result<T, NodeNotFound | E> => {
     const node = tx.get(nodes, [nodeId])?.record;
     return node === undefined ? err(nodeNotFound(nodeId)) : work(tx, node);

@@ -3,7 +3,6 @@ import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
-import type { PermissionDenied } from '../authorise.js';
 import { datacenter, type EngineContext, ownAddress } from '../context/engine-context.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { type ChangedNode, unchanged, withNode } from './drain-and-eligibility.js';
@@ -25,7 +24,7 @@ export function evaluateNode(
   context: EngineContext,
   caller: Principal,
   { nodeId }: { readonly nodeId: string },
-): ResultAsync<EvaluatedNode, PermissionDenied | NodeNotFound | StorageError> {
+): ResultAsync<EvaluatedNode, NodeNotFound | StorageError> {
   return withNode(context, caller, nodeId, (tx, node) =>
     ok({
       ...unchanged(tx, evaluateForNode(tx, node, { nodeIndex: node.ModifyIndex })),

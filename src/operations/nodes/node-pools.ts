@@ -22,7 +22,7 @@ import {
   nodePoolNotFound,
 } from '../../scheduler/nodes/check-node-pool.js';
 import type { Milliseconds } from '../../shared/duration.js';
-import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
@@ -58,9 +58,7 @@ export function putNodePool(
   context: EngineContext,
   caller: Principal,
   input: NodePoolInput,
-): ResultAsync<{ readonly index: number }, PermissionDenied | NodePoolError | StorageError> {
-  const allowed = authoriseNodePool(caller, input.name, 'write');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<{ readonly index: number }, NodePoolError | StorageError> {
   const { nodeIdentityTtl: lifetime = 0 } = input;
   const pool = {
     Name: input.name,
@@ -84,9 +82,7 @@ export function removeNodePool(
   context: EngineContext,
   caller: Principal,
   { name }: { readonly name: string },
-): ResultAsync<{ readonly index: number }, PermissionDenied | NodePoolError | StorageError> {
-  const allowed = authoriseNodePool(caller, name, 'delete');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<{ readonly index: number }, NodePoolError | StorageError> {
   return commit(context, caller, (tx): Result<void, NodePoolError> => {
     const fault = faultOfRemoval(tx, name, context.settings.jobs.region);
     if (fault !== undefined) return err(fault);
@@ -112,17 +108,15 @@ export function listNodePools(
     filtered: (_: ReadView, pool: ReadNodePool) => pool,
     show: (_: ReadView, pool: ReadNodePool) => pool,
   };
-  return answerList(context, input, list, input.waiting);
+  return answerList(context, input, list);
 }
 
 /** One pool; undefined when there is none. */
 export function readNodePool(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   { name, waiting }: MayWait & { readonly name: string },
-): ResultAsync<Answer<ReadNodePool | undefined>, PermissionDenied | StorageError> {
-  const allowed = authoriseNodePool(caller, name, 'read');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<Answer<ReadNodePool | undefined>, StorageError> {
   const run = (view: ReadView): { index: number; value: ReadNodePool | undefined } => {
     const pool = findNodePool(view, name);
     const value = pool && nodePoolDocument(pool);
@@ -142,8 +136,7 @@ export function listNodePoolNodes(
   input: ListRequest & MayWait & { readonly name: string },
 ): ListAnswer<Row<Node>, PermissionDenied | NodePoolNotFound> {
   const { name } = input;
-  const allowed = authoriseArea(caller, 'node', 'read').andThen(() => authoriseNodePool(caller, name, 'read'));
-  if (allowed.isErr()) return errAsync(allowed.error);
+  if (!allowsNodePool(caller, name, 'read')) return errAsync({ type: 'permission_denied' });
   const list = {
     key: ['node-pool-nodes', name],
     tables: [nodes],
@@ -155,7 +148,7 @@ export function listNodePoolNodes(
   return context.storage
     .read((view) => findNodePool(view, name) !== undefined)
     .andThen((isThere) => (isThere ? ok(undefined) : err(nodePoolNotFound(name))))
-    .andThen(() => answerList(context, input, list, input.waiting));
+    .andThen(() => answerList(context, input, list));
 }
 
 function sourceOfPool(view: ReadView, name: string, input: ListRequest): Source<Row<Node>> {

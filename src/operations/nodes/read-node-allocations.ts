@@ -1,11 +1,10 @@
-import { errAsync, type ResultAsync } from 'neverthrow';
+import type { ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { Row, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { type AllocationDocument, allocationDocument } from '../../scheduler/allocation-views.js';
-import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
@@ -22,10 +21,8 @@ export function listNodeAllocations(
   input: MayWait & { readonly nodeId: string },
 ): ResultAsync<
   Answer<readonly { readonly document: AllocationDocument; readonly job: Row<Job> | undefined }[]>,
-  PermissionDenied | StorageError
+  StorageError
 > {
-  const allowed = authoriseArea(caller, 'node', 'read');
-  if (allowed.isErr()) return errAsync(allowed.error);
   return answerQuery(
     context,
     {

@@ -9,7 +9,6 @@ import {
   schedulerConfigurations,
 } from '../../scheduler/scheduler-configuration.js';
 import { stated } from '../../shared/values.js';
-import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
@@ -31,11 +30,9 @@ interface SchedulerConfigurationInput
 /** The scheduler configuration of the whole installation. */
 export function readSchedulerConfiguration(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   { waiting }: MayWait = {},
-): ResultAsync<Answer<SchedulerConfiguration>, PermissionDenied | StorageError> {
-  const allowed = authoriseArea(caller, 'operator', 'read');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<Answer<SchedulerConfiguration>, StorageError> {
   const query = {
     key: 'scheduler-configuration',
     tables: [schedulerConfigurations],
@@ -52,12 +49,7 @@ export function setSchedulerConfiguration(
   context: EngineContext,
   caller: Principal,
   input: SchedulerConfigurationInput & { readonly checkIndex?: number },
-): ResultAsync<
-  { readonly updated: boolean; readonly index: number },
-  PermissionDenied | InvalidRequest | StorageError
-> {
-  const allowed = authoriseArea(caller, 'operator', 'write');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<{ readonly updated: boolean; readonly index: number }, InvalidRequest | StorageError> {
   const { checkIndex, SchedulerAlgorithm, PreemptionConfig, ...others } = input;
   const { MemoryOversubscriptionEnabled, RejectJobRegistration, PauseEvalBroker, NodeLimitForFeasibilityChecks } =
     others;

@@ -1,4 +1,4 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { hostPrincipal, type Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type JobNotFound, jobNotFound } from '../../jobs/errors.js';
@@ -15,7 +15,6 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import { authorise } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { LaunchSpans } from '../context/traces.js';
@@ -134,8 +133,6 @@ export function forceLaunch(
   input: JobReference,
 ): ResultAsync<ForcedLaunch, DispatchRunError | ForceRefused> {
   const namespace = namespaceOf(input);
-  const allowed = authorise(caller, namespace, ['submit-job', 'dispatch-job', 'force-periodic-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return context.storage
     .read((view) => readFunctionJob(view, namespace, input.jobId))
     .andThen((ofFunction) =>

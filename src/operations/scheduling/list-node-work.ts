@@ -1,5 +1,4 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import type { Principal } from '../../access/principal.js';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { NodeWork, NodeWorkList } from '../../agent/link/node-work.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
 import type { ReadView, StorageError, WriteView } from '../../ports/storage.js';
@@ -8,7 +7,6 @@ import { isCollectedRow, type NodeAssignment, nodeAssignments } from '../../sche
 import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { Instant } from '../../shared/instant.js';
-import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { pagesOf } from '../records/pages.js';
@@ -24,11 +22,8 @@ import { isAgentOf } from './node-ownership.js';
  */
 export function listNodeWork(
   context: EngineContext,
-  caller: Principal,
   input: MayWait & { readonly nodeId: string; readonly instance?: string | undefined },
-): ResultAsync<Answer<NodeWorkList>, PermissionDenied | UnknownNode | StorageError> {
-  const allowed = authoriseNode(caller, input.nodeId);
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<Answer<NodeWorkList>, UnknownNode | StorageError> {
   const { nodeId, instance, waiting } = input;
   const after = Math.max(0, waiting?.after ?? 0);
   const query = {

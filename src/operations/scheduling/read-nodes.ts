@@ -4,7 +4,6 @@ import { type InvalidRequest, malformedId } from '../../jobs/errors.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/page.js';
 import { type Node, nodes } from '../../scheduler/node.js';
-import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { compileFilter } from '../listing/filters.js';
@@ -20,11 +19,9 @@ export interface ListNodesInput extends ListRequest, MayWait {}
 /** A page of the nodes, by ID. Index: that of the nodes. */
 export function listNodes(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: ListNodesInput = {},
-): ListAnswer<Row<Node>, PermissionDenied> {
-  const allowed = authoriseArea(caller, 'node', 'read');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ListAnswer<Row<Node>> {
   const list = {
     key: ['nodes'],
     tables: [nodes],
@@ -33,7 +30,7 @@ export function listNodes(
     filtered: (_: ReadView, { record }: Row<Node>) => record,
     show: (_: ReadView, row: Row<Node>) => row,
   };
-  return answerList(context, input, list, input.waiting);
+  return answerList(context, input, list);
 }
 
 interface NodeQuery extends MayWait {
@@ -43,11 +40,9 @@ interface NodeQuery extends MayWait {
 /** One node; like every blocking query it can wait for the node to appear, unless no node can have the ID. */
 export function readNode(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: NodeQuery,
-): ResultAsync<Answer<Row<Node> | undefined>, PermissionDenied | InvalidRequest | StorageError> {
-  const allowed = authoriseArea(caller, 'node', 'read');
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<Answer<Row<Node> | undefined>, InvalidRequest | StorageError> {
   if (isUuid(input.nodeId)) return answerNode(context, input);
   // A host may give its node an ID that is not a UUID.
   return context.storage

@@ -16,7 +16,6 @@ import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
 import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
-import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
 import { readWorkload } from '../records/caller-standing.js';
@@ -24,7 +23,7 @@ import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { decryptItems } from '../records/stored-secrets.js';
 import { isAgentOf } from './node-ownership.js';
 
-type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | StorageError;
+type Fault = UnknownNode | AgentRefused | LinkFailed | StorageError;
 
 /**
  * The variables that the templates of a task read, with the rights of the task (guide to templates). With `known` it waits until
@@ -32,12 +31,9 @@ type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | Storag
  */
 export function readTaskVariables(
   context: EngineContext,
-  caller: Principal,
   query: TaskVariablesQuery,
   signal: AbortSignal,
 ): ResultAsync<TaskVariables, Fault> {
-  const allowed = authoriseNode(caller, query.nodeId);
-  if (allowed.isErr()) return errAsync(allowed.error);
   if (query.variables.length > MAX_TASK_READS || query.prefixes.length > MAX_TASK_READS) {
     return errAsync(refused(`The templates of a task may read at most ${MAX_TASK_READS} variables`));
   }

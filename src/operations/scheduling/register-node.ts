@@ -13,7 +13,7 @@ import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
 import { mergedMeta, nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { finish } from '../../scheduler/steps.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
-import { authoriseNode, type PermissionDenied } from '../authorise.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
@@ -167,9 +167,7 @@ export function heartbeatNode(
   caller: Principal,
   nodeId: string,
   instance?: string,
-): ResultAsync<{ readonly heartbeatTtl: number }, PermissionDenied | UnknownNode | StorageError> {
-  const allowed = authoriseNode(caller, nodeId);
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<{ readonly heartbeatTtl: number }, UnknownNode | StorageError> {
   const { heartbeatTtl } = context.settings.scheduling;
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [nodeId])?.record;
@@ -191,9 +189,7 @@ export function leaveNode(
   caller: Principal,
   nodeId: string,
   instance?: string,
-): ResultAsync<{ readonly index: number }, PermissionDenied | UnknownNode | StorageError> {
-  const allowed = authoriseNode(caller, nodeId);
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<{ readonly index: number }, UnknownNode | StorageError> {
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [nodeId])?.record;
     if (node === undefined || !isAgentOf(tx, nodeId, instance))

@@ -1,4 +1,4 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { AllocationReport, NodeReport, ReportOutcome } from '../../agent/link/node-work.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
@@ -11,7 +11,6 @@ import { nodes } from '../../scheduler/node.js';
 import { isOutOfReach } from '../../scheduler/node-silence.js';
 import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/node-owner.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { followDeployments } from '../records/deployments/move-deployment.js';
@@ -27,9 +26,7 @@ export function reportAllocations(
   context: EngineContext,
   caller: Principal,
   input: NodeReport,
-): ResultAsync<ReportOutcome, PermissionDenied | UnknownNode | StorageError> {
-  const allowed = authoriseNode(caller, input.nodeId);
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<ReportOutcome, UnknownNode | StorageError> {
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [input.nodeId])?.record;
     if (node === undefined || isOutOfReach(node) || !isAgentOf(tx, input.nodeId, input.instance)) {

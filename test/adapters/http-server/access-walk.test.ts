@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ok } from 'neverthrow';
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import {
@@ -18,17 +18,22 @@ import type { CallAccess } from '../../../src/access/allows.js';
 import { namespaceCapabilities } from '../../../src/access/capability.js';
 import { areas } from '../../../src/access/policy/parse-policy.js';
 import { tokens } from '../../../src/access/tokens.js';
-import { type Engine, hostPrincipal } from '../../../src/index.js';
+import type { CallInput } from '../../../src/api/answers.js';
+import { callsOf, type NamedCall } from '../../../src/api/index.js';
+import type { MessageSocket } from '../../../src/api/message-socket.js';
+import { type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { filledEngine } from './engine-under-test.js';
-import { bodyFor, targetFor } from './route-samples.js';
+import { bodyFor, pathValues, targetFor } from './route-samples.js';
 
 /*
  * Every route of the handler is called with no token, a token of another namespace and workspace, an expired one that had every right, and
  * with tokens that have one right each that the call does not name. What is expected follows from the access that the call declares. Calls
  * that everybody may make, and those that decide by what the caller may see, are listed here by name: a new one fails until it is listed.
+ *
+ * The same callers make the calls in process, as clients of `engine.as` do and as adapters do: there no server has refused them before.
  */
 
 type Caller = 'nobody' | 'foreign' | 'expired' | Right;
@@ -255,6 +260,79 @@ async function ask(route: Route, secret: string | undefined, names: Names): Prom
 
 const neutral = [...routeTable, workspacePageRoute];
 const further = [workspacePageRoute, discoveryRoute, ...nomadRoutes];
+const rows = callsOf();
+
+/** The inputs of the sample request of a call, as the handler passes them on. */
+async function inputsOf(engine: Engine): Promise<ReadonlyMap<string, CallInput>> {
+  const inputs = new Map<string, CallInput>();
+  const perform: Engine['perform'] = ({ area, method }, _, input) => {
+    inputs.set(`${area}.${method}`, input);
+    return errAsync({ type: 'permission_denied' });
+  };
+  const handler = createHttpHandler({ ...engine, perform }, { authenticate: () => hostPrincipal });
+  for (const route of routeTable) {
+    const [body, target] = [bodyFor(route), targetFor(route)];
+    const request = requestFrom({
+      method: route.methods[0],
+      target,
+      headers: {},
+      ...(body === undefined ? {} : { body }),
+    });
+    if (route.socket === undefined) await handler(request);
+  }
+  const { allocation_id: allocationId, node_id: nodeId } = pathValues;
+  inputs.set('jobs.runAction', { jobId: 'job', allocationId, task: 't', action: 'a' });
+  inputs.set('allocations.exec', { allocationId, task: 't', command: '["true"]' });
+  inputs.set('agents.commands', { nodeId });
+  inputs.set('tokens.bootstrap', {});
+  return inputs;
+}
+
+type Made = Result<unknown, { readonly type: string; readonly message?: string }>;
+type Make = (engine: Engine, row: NamedCall, caller: Principal, input: CallInput) => PromiseLike<Made>;
+
+/** As a client in the process: a stream that cannot begin throws, and a refused socket is closed. */
+const asClient: Make = async (of, { area, method, call }, caller, input) => {
+  const methods = of.as(caller) as unknown as Readonly<
+    Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>
+  >;
+  const options = Object.fromEntries(Object.entries(input).filter(([name]) => !call.args.includes(name)));
+  const made = methods[area]?.[method]?.(...call.args.map((name) => input[name]), options);
+  if (call.kind === 'stream') {
+    const items = (made as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+    return ResultAsync.fromPromise(
+      items.next().finally(() => void items.return?.()),
+      (error) => error as { type: string },
+    );
+  }
+  const result = await (made as PromiseLike<Made>);
+  if (call.kind !== 'socket' || result.isErr()) return result;
+  const { code, reason } = await (result.value as MessageSocket).closed;
+  return code === 1000
+    ? ok(undefined)
+    : err({ type: /^Permission denied/.test(reason) ? 'permission_denied' : reason });
+};
+/** As an adapter: nothing is checked before. */
+const asAdapter: Make = async (of, row, caller, input) => {
+  const gone = new AbortController();
+  const made = await of.perform(row, caller, input, { waiting: {}, faults: [], signal: gone.signal });
+  gone.abort();
+  return made.map((value) => (row.call.kind === 'stream' ? undefined : row.call.answer.toClient(value, input)));
+};
+
+/** The answer over HTTP that the outcome would be. */
+function answerOf(made: Made, { call }: NamedCall, caller: Caller): Pick<Answer, 'status' | 'text'> {
+  if (made.isOk()) {
+    const { value = made.value } = (made.value ?? {}) as { readonly value?: unknown };
+    const { items = value } = (value ?? {}) as { readonly items?: unknown };
+    return { status: 200, text: JSON.stringify(items) ?? '' };
+  }
+  const { type, message = type } = made.error;
+  const isHidden = type === 'permission_denied' || type === 'not_found';
+  if (!isHidden) return { status: 404, text: message };
+  const status = call.interface === 'notifications' ? (caller === 'nobody' ? 401 : 404) : 403;
+  return { status, text: 'Permission denied' };
+}
 
 describe('who may call', () => {
   it('is stated for every route, and for no others', () => {
@@ -299,6 +377,78 @@ describe('who may call', () => {
       }
     },
   );
+});
+
+describe('who may call in process', () => {
+  let inputs: ReadonlyMap<string, CallInput>;
+  const principals = new Map<Caller, Principal>();
+  beforeAll(async () => {
+    inputs = await inputsOf(engine);
+    const known = async (secret?: string) => (await engine.host.authenticate(secret))._unsafeUnwrap() as Principal;
+    principals.set('nobody', await known()).set('foreign', await known('foreign'));
+    for (const right of rights) principals.set(right, await known(secrets.get(right.title)));
+  });
+
+  /** Over HTTP they need credentials. In process callers without a token are shown what is theirs, too. */
+  const ownOnly = ['organizations.list', 'account.show'];
+  const closed = rows.filter(({ call }) => call.access.type !== 'public');
+  const makers = [
+    { how: 'as a client', make: asClient },
+    { how: 'as an adapter', make: asAdapter },
+  ];
+  const cases = closed.flatMap((row) => makers.map((maker) => ({ ...maker, name: row.name, row })));
+  it.each(cases)('$name $how', async ({ row, make }) => {
+    const { socket: _, ...route } = routeTable.find(({ name }) => name === row.name) as Route;
+    const expected = expectationOf(route) ?? refused;
+    const input = inputs.get(row.name);
+    if (input === undefined) throw new Error(`${row.name} has no sample request`);
+    for (const [caller, principal] of principals) {
+      if (typeof caller === 'object' && caller.isNamedBy(row.call.access)) continue;
+      const before = await indexOf();
+      const made = await make(engine, row, principal, input);
+      try {
+        const answer = { ...answerOf(made, row, caller), changed: (await indexOf()) !== before };
+        expected(answer, caller === 'nobody' && ownOnly.includes(row.name) ? 'foreign' : caller, route);
+      } catch (error) {
+        const title = typeof caller === 'object' ? `the right ${caller.title}` : caller;
+        throw new Error(`${row.name} by ${title}: ${JSON.stringify(made)}`, { cause: error });
+      }
+    }
+  });
+
+  // A one-time token is one of the caller's token, and the host has none.
+  const forHost = closed.filter(({ name }) => name !== 'tokens.createOneTime').map((row) => ({ name: row.name, row }));
+  it.each(forHost)('$name is answered with all rights', async ({ row }) => {
+    const made = await asAdapter(await filledEngine(), row, hostPrincipal, inputs.get(row.name) ?? {});
+    expect(
+      made.match(
+        () => 'answered',
+        ({ type }) => type,
+      ),
+    ).not.toBe('permission_denied');
+  });
+
+  it.each(closed.map((row) => ({ name: row.name, row })))(
+    '$name refuses the agent of another node',
+    async ({ row }) => {
+      const agent: Principal = { ...hostPrincipal, accessor: 'agent', node: { id: 'another', pool: 'default' } };
+      const made = await asAdapter(engine, row, agent, inputs.get(row.name) ?? {});
+      // Whose node it is the registration finds in the store.
+      const refusal = row.name === 'agents.register' ? 'claim_refused' : 'permission_denied';
+      expect(made._unsafeUnwrapErr().type).toBe(refusal);
+    },
+  );
+
+  it('is checked by inputs that the call has', () => {
+    const needed = { node: 'nodeId', node_pools: 'name' } as const;
+    for (const { name, call } of closed) {
+      const { access, inputs: declared } = call;
+      if ('checkedBy' in access) continue;
+      if (access.type === 'namespace') expect(declared, name).toHaveProperty('namespace');
+      const input = needed[access.type as keyof typeof needed];
+      if (input !== undefined) expect(declared[input], name).toMatchObject({ required: true });
+    }
+  });
 });
 
 describe('who may open a socket', () => {

@@ -84,8 +84,8 @@ test('two processes that remove what has ended at once, while others dispatch, r
   await expect.poll(async () => (await statuses()).includes('pending'), { timeout: 20_000 }).toBe(false);
   const [fresh] = await Promise.all([
     Promise.all(Array.from({ length: 40 }, dispatch)),
-    orThrow(collectGarbage(one, hostPrincipal)),
-    orThrow(collectGarbage(other, hostPrincipal)),
+    orThrow(collectGarbage(one)),
+    orThrow(collectGarbage(other)),
   ]);
   await Promise.all([one.stop(), other.stop()]);
   for (const engine of [one, other]) {

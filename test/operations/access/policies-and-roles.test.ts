@@ -24,7 +24,7 @@ import { tokenAuthenticator, workloadCaller } from '../../../src/operations/acce
 import { listTokenStubs } from '../../../src/operations/access/tokens/list-token-stubs.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { readToken } from '../../../src/operations/access/tokens/read-token.js';
-import { removeToken, type SaveTokenInput, saveToken } from '../../../src/operations/access/tokens/save-token.js';
+import { type SaveTokenInput, saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { hour, minute } from '../../../src/shared/duration.js';
 import { pagesOf } from '../../support/pages.js';
 
@@ -236,15 +236,16 @@ describe('policies and roles', () => {
       expect((await readRole(engine, ada, reference))._unsafeUnwrapErr()).toEqual(denied);
     }
     expect((await readRole(engine, hostPrincipal, { name: 'nothing' }))._unsafeUnwrap().value).toBeUndefined();
+    const calls = engine.as(ada);
     for (const attempt of [
-      putPolicy(engine, ada, rules('own', '')),
-      removePolicy(engine, ada, { name: 'own' }),
-      putRole(engine, ada, { name: 'x', policies: [{ name: 'own' }] }),
-      removeRole(engine, ada, { id: role.ID }),
-      saveToken(engine, ada, client({ type: 'management' })),
+      calls.policies.put('own', { rules: '' }),
+      calls.policies.remove('own'),
+      calls.roles.create({ name: 'x', policies: [{ name: 'own' }] }),
+      calls.roles.remove(role.ID),
+      calls.tokens.create({ name: 'ci', type: 'management' }),
       putToken(engine, ada, { name: 'x' }),
-      removeToken(engine, ada, { accessor: ada.accessor }),
-      listTokenStubs(engine, ada),
+      calls.tokens.remove(ada.accessor),
+      calls.tokens.list(),
     ]) {
       expect((await attempt)._unsafeUnwrapErr()).toEqual(denied);
     }

@@ -82,7 +82,7 @@ describe('the token store', () => {
       const denied = { type: 'permission_denied' };
       expect((await putToken(engine, caller, { name: 'x' }))._unsafeUnwrapErr()).toEqual(denied);
       expect((await listTokens(engine, caller))._unsafeUnwrapErr()).toEqual(denied);
-      expect((await removeToken(engine, caller, { accessor: 'x' }))._unsafeUnwrapErr()).toEqual(denied);
+      expect((await engine.as(caller).tokens.remove('x'))._unsafeUnwrapErr()).toEqual(denied);
     }
   });
 

@@ -246,9 +246,9 @@ describe('scaleJob', () => {
       management: false,
       namespaces: { default: { capabilities: [capability] } },
     });
-    const input = { jobId: 'web', group: 'g', count: 3, message: 'm' };
-    expect((await scaleJob(w.engine, caller('read-job'), input))._unsafeUnwrapErr().type).toBe('permission_denied');
-    expect((await scaleJob(w.engine, caller('scale-job'), input)).isOk()).toBe(true);
+    const scaled = (by: Principal) => w.engine.as(by).jobs.scale('web', 'g', { count: 3, message: 'm' });
+    expect((await scaled(caller('read-job')))._unsafeUnwrapErr().type).toBe('permission_denied');
+    expect((await scaled(caller('scale-job'))).isOk()).toBe(true);
   });
 });
 

@@ -123,8 +123,8 @@ describe('dispatchJob', () => {
       management: false,
       namespaces: { default: { capabilities: [capability] } },
     });
-    expect((await dispatchJob(w.engine, caller('submit-job'), { jobId: 'p' })).isErr()).toBe(true);
-    expect((await dispatchJob(w.engine, caller('dispatch-job'), { jobId: 'p' })).isOk()).toBe(true);
+    expect((await w.engine.as(caller('submit-job')).jobs.dispatch('p')).isErr()).toBe(true);
+    expect((await w.engine.as(caller('dispatch-job')).jobs.dispatch('p')).isOk()).toBe(true);
   });
 
   it('gives the first instance to everyone who comes with its token', async () => {

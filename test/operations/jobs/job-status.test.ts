@@ -31,7 +31,7 @@ async function register({ engine, clock }: World, job: object): Promise<void> {
 
 /** The node reports this of everything that is assigned to it. */
 async function report({ engine, clock }: World, clientStatus: 'running' | 'complete' | 'failed'): Promise<void> {
-  const { work } = (await listNodeWork(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap().value;
+  const { work } = (await listNodeWork(engine, { nodeId: 'n1' }))._unsafeUnwrap().value;
   const reports = work.map(({ allocation }) => ({
     allocationId: allocation.ID,
     clientStatus,

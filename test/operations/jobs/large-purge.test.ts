@@ -57,7 +57,7 @@ it('ends and collects what is left of them when the process is killed in between
   expect(new Set((await cluster.rows(allocations)).map(({ DesiredStatus }) => DesiredStatus))).toEqual(
     new Set(['stop']),
   );
-  (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+  (await collectGarbage(cluster.engine))._unsafeUnwrap();
   expect(await cluster.rows(allocations)).toEqual([]);
 });
 

@@ -157,6 +157,6 @@ describe('stopJob', () => {
       management: false,
       namespaces: { default: { capabilities: [capability] } },
     };
-    expect((await stopJob(w.engine, caller, { jobId: 'x', purge })).isOk()).toBe(allowed);
+    expect((await w.engine.as(caller).jobs.stop('x', { purge })).isOk()).toBe(allowed);
   });
 });

@@ -47,7 +47,7 @@ async function lived(): Promise<FakeCluster> {
 describe('collection', () => {
   it('takes what has ended when it is asked for, and nothing that lives', async () => {
     await using cluster = await lived();
-    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    (await collectGarbage(cluster.engine))._unsafeUnwrap();
     expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['web']);
     expect((await cluster.rows(allocations)).map(({ ClientStatus }) => ClientStatus)).toEqual(['running']);
     expect(await counts(cluster)).toMatchObject({ jobs: 1, allocations: 1, nodes: 1 });
@@ -57,7 +57,7 @@ describe('collection', () => {
   it('leaves a job of which a version has a tag', async () => {
     await using cluster = await lived();
     (await tagJobVersion(cluster.engine, hostPrincipal, { jobId: 'sums', name: 'kept', version: 0 }))._unsafeUnwrap();
-    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    (await collectGarbage(cluster.engine))._unsafeUnwrap();
     expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['sums', 'web']);
   });
 
@@ -131,7 +131,8 @@ describe('collection', () => {
   it('is for management only', async () => {
     await using cluster = fakeCluster({ every });
     const stranger = { ...hostPrincipal, management: false };
-    expect((await collectGarbage(cluster.engine, stranger))._unsafeUnwrapErr().type).toBe('permission_denied');
+    const refused = await cluster.engine.as(stranger).maintenance.collectGarbage();
+    expect(refused._unsafeUnwrapErr().type).toBe('permission_denied');
   });
 });
 
@@ -164,7 +165,7 @@ describe('collection of what has many allocations', () => {
   it('takes what has ended, and nothing that lives', async () => {
     await using cluster = await livedWide();
     for (const job of ['sums', 'web', 'old']) expect(await ofJob(cluster, job)).toBe(many);
-    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    (await collectGarbage(cluster.engine))._unsafeUnwrap();
     expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['web']);
     expect(await cluster.rows(allocations)).toHaveLength(many);
     expect((await cluster.rows(evaluations)).every(({ JobID }) => JobID === 'web')).toBe(true);
@@ -183,7 +184,7 @@ describe('collection of what has many allocations', () => {
   it('leaves a job of which a version has a tag, with what it has done', async () => {
     await using cluster = await livedWide();
     (await tagJobVersion(cluster.engine, hostPrincipal, { jobId: 'sums', name: 'kept', version: 0 }))._unsafeUnwrap();
-    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    (await collectGarbage(cluster.engine))._unsafeUnwrap();
     expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['sums', 'web']);
     expect(await ofJob(cluster, 'sums')).toBe(many);
   });
@@ -191,7 +192,7 @@ describe('collection of what has many allocations', () => {
   it('leaves a job that is registered again while it is being collected', async () => {
     await using cluster = await livedWide();
     const { engine } = cluster;
-    const collecting = collectGarbage(engine, hostPrincipal);
+    const collecting = collectGarbage(engine);
     let again = false;
     while (!again) {
       await new Promise((resolve) => setImmediate(resolve));

@@ -65,9 +65,9 @@ describe('namespaces', () => {
   });
 
   it('belong to management', async () => {
-    const w = world();
-    expect((await putNamespace(w.engine, limited, { name: 'b' }))._unsafeUnwrapErr().type).toBe('permission_denied');
-    expect((await removeNamespace(w.engine, limited, { name: 'b' }))._unsafeUnwrapErr().type).toBe('permission_denied');
+    const box = world().engine.as(limited).namespaces;
+    expect((await box.put('b'))._unsafeUnwrapErr().type).toBe('permission_denied');
+    expect((await box.remove('b'))._unsafeUnwrapErr().type).toBe('permission_denied');
   });
 
   it('go when nothing lives in them', async () => {
@@ -92,7 +92,7 @@ describe('namespaces', () => {
     const remove = async () =>
       (await removeNamespace(w.engine, hostPrincipal, { name: 'b' })).match(
         () => 'removed',
-        (error) => ('message' in error ? error.message : error.type),
+        ({ message }) => message,
       );
     await put(w, 'b');
     await registerJob(w.engine, hostPrincipal, { job: serviceJob('web'), namespace: 'b' });

@@ -124,11 +124,11 @@ describe('a node', () => {
     const { engine, apply, stored } = await world();
     expect((await apply({ ok: 'x', 'not ok': 'y' }))._unsafeUnwrapErr()).toMatchObject({ type: 'node_refused' });
     expect((await stored()).node).toEqual({ rack: 'r1' });
-    const caller = { ...hostPrincipal, management: false, areas: {} };
+    const box = engine.as({ ...hostPrincipal, management: false, areas: {} }).nodes;
     const denied = { type: 'permission_denied' };
     const changes = { a: 'b' };
-    expect((await applyNodeMetadata(engine, caller, { nodeId: id, changes }))._unsafeUnwrapErr()).toEqual(denied);
-    expect((await readNodeMetadata(engine, caller, { nodeId: id }))._unsafeUnwrapErr()).toEqual(denied);
+    expect((await box.applyMeta({ nodeId: id, changes }))._unsafeUnwrapErr()).toEqual(denied);
+    expect((await box.readMeta({ nodeId: id }))._unsafeUnwrapErr()).toEqual(denied);
     const unknown = { nodeId: 'nobody', changes };
     expect((await applyNodeMetadata(engine, hostPrincipal, unknown))._unsafeUnwrapErr()).toMatchObject({
       type: 'node_not_found',

@@ -224,7 +224,7 @@ describe('nodes', () => {
       (await stopJob(cluster.engine, hostPrincipal, { jobId: `web-${number}` }))._unsafeUnwrap();
       await cluster.clock.advance(minute);
     }
-    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    (await collectGarbage(cluster.engine))._unsafeUnwrap();
     expect(await cluster.rows(allocations)).toEqual([]);
     for (const table of [nodes, nodeAssignments, nodeHeartbeats, nodeMetadata, nodeUsages]) {
       expect(await cluster.rows(table as Table<unknown>)).toEqual([]);

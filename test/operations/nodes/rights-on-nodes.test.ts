@@ -1,21 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal, type Principal } from '../../../src/index.js';
-import { drainNode, setNodeEligibility } from '../../../src/operations/nodes/drain-and-eligibility.js';
-import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';
-import {
-  listNodePoolNodes,
-  listNodePools,
-  putNodePool,
-  readNodePool,
-  removeNodePool,
-} from '../../../src/operations/nodes/node-pools.js';
-import { purgeNode } from '../../../src/operations/nodes/purge-node.js';
-import { listNodeAllocations } from '../../../src/operations/nodes/read-node-allocations.js';
-import {
-  readSchedulerConfiguration,
-  setSchedulerConfiguration,
-} from '../../../src/operations/nodes/scheduler-configuration.js';
-import { type World, world } from '../jobs/world.js';
+import { type Client, hostPrincipal, type Principal } from '../../../src/index.js';
+import { listNodePools, putNodePool } from '../../../src/operations/nodes/node-pools.js';
+import { world } from '../jobs/world.js';
 
 const nobody: Principal = { ...hostPrincipal, management: false };
 const callers = {
@@ -34,21 +20,18 @@ type Name = keyof typeof callers;
 const nodeId = 'n1';
 const name = 'gpu';
 const requests = {
-  'read allocations': [
-    (e, c) => listNodeAllocations(e, c, { nodeId }),
-    ['node read', 'node write', 'pool read, node read'],
-  ],
-  'set eligibility': [(e, c) => setNodeEligibility(e, c, { nodeId, eligibility: 'eligible' }), ['node write']],
-  drain: [(e, c) => drainNode(e, c, { nodeId, spec: null }), ['node write']],
-  evaluate: [(e, c) => evaluateNode(e, c, { nodeId }), ['node write']],
-  purge: [(e, c) => purgeNode(e, c, { nodeId }), ['node write']],
-  'read configuration': [(e, c) => readSchedulerConfiguration(e, c), ['operator read', 'operator write']],
-  'set configuration': [(e, c) => setSchedulerConfiguration(e, c, {}), ['operator write']],
-  'read pool': [(e, c) => readNodePool(e, c, { name }), ['pool read', 'pool write', 'pool read, node read']],
-  'put pool': [(e, c) => putNodePool(e, c, { name }), ['pool write']],
-  'remove pool': [(e, c) => removeNodePool(e, c, { name }), ['pool write']],
-  'nodes of pool': [(e, c) => listNodePoolNodes(e, c, { name }), ['pool read, node read']],
-} satisfies Record<string, [(engine: World['engine'], caller: Principal) => unknown, Name[]]>;
+  'read allocations': [(box) => box.nodes.allocations(nodeId), ['node read', 'node write', 'pool read, node read']],
+  'set eligibility': [(box) => box.nodes.setEligibility(nodeId, 'eligible'), ['node write']],
+  drain: [(box) => box.nodes.drain(nodeId), ['node write']],
+  evaluate: [(box) => box.nodes.evaluate(nodeId), ['node write']],
+  purge: [(box) => box.nodes.purge(nodeId), ['node write']],
+  'read configuration': [(box) => box.scheduler.readConfiguration(), ['operator read', 'operator write']],
+  'set configuration': [(box) => box.scheduler.setConfiguration({}), ['operator write']],
+  'read pool': [(box) => box.nodePools.read(name), ['pool read', 'pool write', 'pool read, node read']],
+  'put pool': [(box) => box.nodePools.put(name), ['pool write']],
+  'remove pool': [(box) => box.nodePools.remove(name), ['pool write']],
+  'nodes of pool': [(box) => box.nodePools.nodes(name), ['pool read, node read']],
+} satisfies Record<string, [(box: Client) => unknown, Name[]]>;
 
 const cases = Object.entries(requests).flatMap(([what, [request, allowed]]) =>
   (Object.keys(callers) as Name[]).map((who) => ({ what, who, request, isAllowed: (allowed as Name[]).includes(who) })),
@@ -56,7 +39,7 @@ const cases = Object.entries(requests).flatMap(([what, [request, allowed]]) =>
 
 describe('rights on nodes, pools and the configuration of the scheduler', () => {
   it.each(cases)('$what by $who: $isAllowed', async ({ who, request, isAllowed }) => {
-    const answer = await request(world().engine, callers[who]);
+    const answer = await request(world().engine.as(callers[who]));
     const isDenied = answer.isErr() && answer.error.type === 'permission_denied';
     expect(isDenied).toBe(!isAllowed);
   });

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal, type Principal } from '../../../src/index.js';
-import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
-import { revertJob } from '../../../src/operations/jobs/job-versions.js';
+import { type Client, hostPrincipal, type Principal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
-import { scaleJob } from '../../../src/operations/jobs/scale-job.js';
 import {
   readSchedulerConfiguration,
   setSchedulerConfiguration,
@@ -22,11 +19,11 @@ const owner: Principal = {
 
 describe('RejectJobRegistration', () => {
   const requests = {
-    register: (engine, caller) => registerJob(engine, caller, { job: serviceJob('web', { Priority: 70 }) }),
-    revert: (engine, caller) => revertJob(engine, caller, { jobId: 'web', version: 0 }),
-    scale: (engine, caller) => scaleJob(engine, caller, { jobId: 'web', group: 'g', count: 3, message: 'more' }),
-    dispatch: (engine, caller) => dispatchJob(engine, caller, { jobId: 'param' }),
-  } satisfies Record<string, (engine: ReturnType<typeof world>['engine'], caller: Principal) => unknown>;
+    register: (box) => box.jobs.register(serviceJob('web', { Priority: 70 })),
+    revert: (box) => box.jobs.revert('web', 0),
+    scale: (box) => box.jobs.scale('web', 'g', { count: 3, message: 'more' }),
+    dispatch: (box) => box.jobs.dispatch('param'),
+  } satisfies Record<string, (box: Client) => unknown>;
 
   it.each(Object.entries(requests))('refuses to %s for a caller that is not management', async (_, request) => {
     const { engine, rows } = world();
@@ -37,15 +34,15 @@ describe('RejectJobRegistration', () => {
       (await setSchedulerConfiguration(engine, hostPrincipal, { RejectJobRegistration }))._unsafeUnwrap();
     await set(true);
     const before = await rows(evaluations);
-    expect((await request(engine, owner))._unsafeUnwrapErr()).toEqual({
+    expect((await request(engine.as(owner)))._unsafeUnwrapErr()).toEqual({
       type: 'registrations_disabled',
       message: 'job registration, dispatch, and scale are disabled by the scheduler configuration',
     });
     expect(await rows(evaluations)).toEqual(before);
-    expect((await request(engine, { ...owner, namespaces: {} }))._unsafeUnwrapErr().type).toBe('permission_denied');
-    expect((await request(engine, hostPrincipal)).isOk()).toBe(true);
+    expect((await request(engine.as({ ...owner, namespaces: {} })))._unsafeUnwrapErr().type).toBe('permission_denied');
+    expect((await request(engine.as(hostPrincipal))).isOk()).toBe(true);
     await set(false);
-    if (request !== requests.revert) expect((await request(engine, owner)).isOk()).toBe(true);
+    if (request !== requests.revert) expect((await request(engine.as(owner))).isOk()).toBe(true);
   });
 
   it('is told before the faults of a document', async () => {

@@ -149,7 +149,7 @@ describe('placement', () => {
     expect(await stored()).toMatchObject({ usage: { n1: 1000 }, blocked: 190 });
     const ran: string[] = [];
     for (let open = true; open; ) {
-      const work = (await listNodeWork(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap().value.work;
+      const work = (await listNodeWork(engine, { nodeId: 'n1' }))._unsafeUnwrap().value.work;
       ran.push(...work.map(({ allocation }) => allocation.JobID).filter((id) => !ran.includes(id)));
       await report(
         'n1',
@@ -221,7 +221,7 @@ describe('work that is asked for after an index which the store has not reached'
     open();
     await join('n1');
     await register({});
-    const asked = listNodeWork(engine, hostPrincipal, {
+    const asked = listNodeWork(engine, {
       nodeId: 'n1',
       waiting: { after: 1_000_000, wait: second },
     });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal } from '../../../src/index.js';
 import { describeAgent } from '../../../src/operations/store/describe-agent.js';
 import { engineUnderTest } from '../../adapters/http-server/engine-under-test.js';
 
@@ -11,7 +10,7 @@ describe('what a server tells of itself', () => {
   ] as const)('with %s names the node that is meant where none is named', async (_what, ids, client) => {
     const engine = engineUnderTest();
     const context = { ...engine, agents: Object.assign(Object.create(engine.agents), { nodeIds: () => ids }) };
-    const self = (await describeAgent(context, hostPrincipal))._unsafeUnwrap();
+    const self = (await describeAgent(context))._unsafeUnwrap();
     expect(self.stats['client']).toEqual(client);
     expect(self.stats['signalbox']?.['leader']).toBe('true');
   });

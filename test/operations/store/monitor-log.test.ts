@@ -95,9 +95,8 @@ describe('a log that is read along', () => {
 
   it('needs the right to read the agent', async () => {
     const { engine } = logged();
-    const caller = { ...hostPrincipal, management: false };
-    const refused = await monitorLog(engine, caller, { signal: new AbortController().signal });
-    expect(refused._unsafeUnwrapErr().type).toBe('permission_denied');
+    const log = engine.as({ ...hostPrincipal, management: false }).system.monitor();
+    await expect(log[Symbol.asyncIterator]().next()).rejects.toMatchObject({ type: 'permission_denied' });
   });
 
   it('is answered as lines of text, as JSON, and in frames', async () => {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { prometheusObserver } from '../../../adapters/prometheus/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { anonymousPrincipal, createEngine, hostPrincipal } from '../../../src/index.js';
+import { anonymousPrincipal, createEngine } from '../../../src/index.js';
 import { readMetrics } from '../../../src/operations/store/read-metrics.js';
 import { readStoreStatus } from '../../../src/operations/store/store-figures.js';
 import type { Storage } from '../../../src/ports/index.js';
@@ -21,7 +21,7 @@ function engineOver(storage: Storage) {
 test('a file has its size and that of its log; a store in memory has no figures', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-figures-'));
   const storage = valueFrom(await sqliteStorage(join(folder, 'a.db')));
-  const { Figures, Notes } = valueFrom(await readStoreStatus(engineOver(storage), hostPrincipal));
+  const { Figures, Notes } = valueFrom(await readStoreStatus(engineOver(storage)));
   expect(Figures.map(({ Name, Unit, Labels, Value }) => [Name, Unit, Labels, Value > 0])).toEqual([
     ['signalbox.store.size', 'By', { part: 'file' }, true],
     ['signalbox.store.size', 'By', { part: 'log' }, true],
@@ -31,7 +31,7 @@ test('a file has its size and that of its log; a store in memory has no figures'
   expect(text).toMatch(/^signalbox_store_size_bytes\{part="log"\} \d+$/m);
   await storage.close();
   rmSync(folder, { recursive: true });
-  expect(valueFrom(await readStoreStatus(engineOver(memoryStorage()), hostPrincipal))).toEqual({
+  expect(valueFrom(await readStoreStatus(engineOver(memoryStorage())))).toEqual({
     ...{ Index: expect.any(Number), Figures: [], Notes: [] },
   });
 });
@@ -55,14 +55,14 @@ test('are read once for many callers, leave the other metrics alone when they fa
     String(valueFrom(await readMetrics(engine, anonymousPrincipal, { format: 'prometheus' })));
   for (let call = 0; call < 3; call += 1)
     expect((await metrics()).match(/races_lost_total \d+/g)).toEqual(['races_lost_total 7']);
-  expect(valueFrom(await readStoreStatus(engine, hostPrincipal)).Notes).toEqual(['a']);
+  expect(valueFrom(await readStoreStatus(engine)).Notes).toEqual(['a']);
   expect(read).toBe(1);
   await (engine.clock as ReturnType<typeof manualClock>).advance(5000);
   expect(await metrics()).toContain('signalbox_store_index');
-  expect(valueFrom(await readStoreStatus(engine, hostPrincipal)).Notes).toEqual([
+  expect(valueFrom(await readStoreStatus(engine)).Notes).toEqual([
     'The figures of the store cannot be read: no answer',
   ]);
   expect(read).toBe(2);
   const stranger = { ...anonymousPrincipal, areas: { operator: 'list' as never } };
-  expect((await readStoreStatus(engine, stranger))._unsafeUnwrapErr()).toEqual({ type: 'permission_denied' });
+  expect((await engine.as(stranger).system.store())._unsafeUnwrapErr()).toEqual({ type: 'permission_denied' });
 });

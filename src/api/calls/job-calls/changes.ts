@@ -7,7 +7,7 @@ import type { Registered } from '../../../operations/jobs/registration/register-
 import type { ValidatedJob } from '../../../operations/jobs/registration/validate-submitted-job.js';
 import type { StoppedJob } from '../../../operations/jobs/stop-job.js';
 import type { ForcedLaunch } from '../../../operations/periodic/launches.js';
-import { inNamespace, inNamespaceOf } from '../../access.js';
+import { checkedByOperation, inNamespace, inNamespaceOfBody, inNamespaceOfRecord } from '../../access.js';
 import { type AnswerForm, computed, found, inlinedMetadata, written } from '../../answers.js';
 import { read, region, write } from '../../call.js';
 import {
@@ -107,7 +107,7 @@ export const registrationCalls = {
   /** Registers a new job, or a new version of one. */
   register: write({
     path: '/v1/jobs',
-    access: inNamespaceOf('body', 'submit-job', 'register-job'),
+    access: checkedByOperation(inNamespaceOfBody('submit-job', 'register-job')),
     summary: 'Registers a new job, or a new version of one',
     args: ['job'],
     inputs: registering,
@@ -118,7 +118,7 @@ export const registrationCalls = {
   /** Registers a new version of the job of this ID, or the job if there is none. */
   update: write({
     path: '/v1/job/{job_id}',
-    access: inNamespaceOf('body', 'submit-job', 'register-job'),
+    access: checkedByOperation(inNamespaceOfBody('submit-job', 'register-job')),
     summary: 'Registers a new version of the job of this ID, or the job if there is none',
     args: ['jobId', 'job'],
     inputs: { jobId, ...registering },
@@ -145,7 +145,7 @@ export const registrationCalls = {
   /** Validates a job as a registration would; nothing is stored. */
   validate: write({
     path: '/v1/validate/job',
-    access: inNamespaceOf('record', 'read-job'),
+    access: inNamespaceOfRecord('read-job'),
     summary: 'Validates a job as a registration would; nothing is stored',
     args: ['job'],
     inputs: {
@@ -185,7 +185,7 @@ export const dispatchCalls = {
   /** Dispatches an instance of a parameterized job. */
   dispatch: write({
     path: '/v1/job/{job_id}/dispatch',
-    access: inNamespaceOf('body', 'dispatch-job'),
+    access: inNamespaceOfBody('dispatch-job'),
     summary: 'Dispatches an instance of a parameterized job',
     args: ['jobId'],
     inputs: {
@@ -217,7 +217,7 @@ export const lifecycleCalls = {
   /** Creates an evaluation of the job. */
   evaluate: write({
     path: '/v1/job/{job_id}/evaluate',
-    access: inNamespaceOf('body', 'submit-job', 'evaluate-job'),
+    access: inNamespaceOfBody('submit-job', 'evaluate-job'),
     summary: 'Creates an evaluation of the job',
     args: ['jobId'],
     inputs: {
@@ -355,7 +355,7 @@ export const jobControlCalls = {
   /** Dry run of a registration; nothing is stored. */
   plan: write({
     path: '/v1/job/{job_id}/plan',
-    access: inNamespaceOf('body', 'submit-job', 'plan-job'),
+    access: checkedByOperation(inNamespaceOfBody('submit-job', 'plan-job')),
     summary: 'Dry run of a registration; nothing is stored',
     args: ['jobId', 'job'],
     inputs: {

@@ -7,7 +7,7 @@ import type { TaggedVersion } from '../../../operations/jobs/job-versions.js';
 import type { AllocationListStub } from '../../../scheduler/allocation-views.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
-import { inNamespace, inNamespaceOf } from '../../access.js';
+import { inNamespace, inNamespaceOfBody, inNamespaceOfRecord } from '../../access.js';
 import {
   type AnswerForm,
   computed,
@@ -115,7 +115,7 @@ export const jobListCalls = {
   statusesOf: read({
     methods: ['POST'],
     path: '/v1/jobs/statuses',
-    access: inNamespaceOf('record', 'read-job'),
+    access: inNamespaceOfRecord('read-job'),
     summary: 'The current status of the given jobs, or without a body of all jobs of a namespace',
     args: ['jobs'],
     inputs: {
@@ -267,7 +267,7 @@ export const versionCalls = {
   /** Registers an earlier version again, as a new version. */
   revert: write({
     path: '/v1/job/{job_id}/revert',
-    access: inNamespaceOf('body', 'submit-job', 'revert-job'),
+    access: inNamespaceOfBody('submit-job', 'revert-job'),
     summary: 'Registers an earlier version again, as a new version',
     args: ['jobId', 'version'],
     inputs: {
@@ -295,7 +295,7 @@ export const versionCalls = {
   /** Marks a version as stable or not. */
   setStability: write({
     path: '/v1/job/{job_id}/stable',
-    access: inNamespaceOf('body', 'submit-job', 'stable-job'),
+    access: inNamespaceOfBody('submit-job', 'stable-job'),
     summary: 'Marks a version as stable or not',
     args: ['jobId', 'version', 'stable'],
     inputs: {

@@ -5,7 +5,6 @@ import { type StoredToken, type TokenStub, tokenStub, tokens } from '../../../ac
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { createdPositionOf, createdTokenOf, type Source } from '../../../queries/page.js';
 import type { Key } from '../../../shared/table.js';
-import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { compileFilter } from '../../listing/filters.js';
@@ -22,11 +21,9 @@ interface ListTokenStubsInput extends ListRequest, MayWait {}
  */
 export function listTokenStubs(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: ListTokenStubsInput = {},
-): ListAnswer<TokenStub, PermissionDenied | MalformedAccessor> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
+): ListAnswer<TokenStub, MalformedAccessor> {
   if (!/^[0-9a-f-]*$/i.test(input.prefix ?? '')) return errAsync(malformedAccessor('the prefix of an accessor'));
   const list = {
     key: ['acl_tokens'],
@@ -36,7 +33,7 @@ export function listTokenStubs(
     filtered: stubOf,
     show: stubOf,
   };
-  return answerList(context, input, list, input.waiting);
+  return answerList(context, input, list);
 }
 
 function stubOf(view: ReadView, row: Row<StoredToken>): TokenStub {

@@ -1,9 +1,9 @@
-import { err, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
 import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/principal.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import { tokenSecret } from '../../../options/option-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import type { PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { secretHash } from '../../records/presented-secret.js';
@@ -68,8 +68,8 @@ export function putToken(
   input: TokenInput,
 ): ResultAsync<IssuedToken, PermissionDenied | UnfitSecret | StorageError> {
   const { secret } = input;
-  return authoriseManagement(caller)
-    .andThen(() => (secret === undefined ? ok(undefined) : checkSecret(secret)))
+  if (!caller.management) return errAsync({ type: 'permission_denied' });
+  return (secret === undefined ? ok(undefined) : checkSecret(secret))
     .asyncAndThen(() => commit(context, caller, (tx) => ok<IssuedToken, never>(storeToken(context, tx, input))))
     .map(({ value }) => value);
 }
@@ -129,7 +129,6 @@ export function listTokens(
   context: EngineContext,
   caller: Principal,
 ): ResultAsync<readonly TokenInfo[], PermissionDenied | StorageError> {
-  return authoriseManagement(caller).asyncAndThen(() =>
-    context.storage.read((view) => view.list(tokens).map((row) => tokenInfo(row.record))),
-  );
+  if (!caller.management) return errAsync({ type: 'permission_denied' });
+  return context.storage.read((view) => view.list(tokens).map((row) => tokenInfo(row.record)));
 }

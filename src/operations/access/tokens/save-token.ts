@@ -1,4 +1,4 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { type InvalidAccess, type TokenNotFound, unfitAccess } from '../../../access/errors.js';
 import { roles, type StoredRole } from '../../../access/policy-record.js';
 import type { NodeIdentity, Principal, WorkspaceRight } from '../../../access/principal.js';
@@ -15,7 +15,6 @@ import type { StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
 import { durationTextFromNanos, type Milliseconds } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
-import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { secretHash } from '../../records/presented-secret.js';
@@ -56,7 +55,7 @@ export interface SaveTokenInput {
 }
 
 /** Errors of `saveToken`. */
-type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
+type SaveTokenError = InvalidAccess | StorageError;
 
 /**
  * Creates a token, with a random or an imported secret, or changes the rights of one: its secret, region scope and expiry are kept.
@@ -67,8 +66,6 @@ export function saveToken(
   caller: Principal,
   input: SaveTokenInput,
 ): ResultAsync<TokenDocument, SaveTokenError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx) => storeToken(context, tx, input)).map(({ value }) => value);
 }
 
@@ -213,12 +210,8 @@ export function removeToken(
   context: EngineContext,
   caller: Principal,
   { accessor }: { readonly accessor: string },
-): ResultAsync<{ readonly index: number }, PermissionDenied | TokenNotFound | StorageError> {
-  return authoriseManagement(caller)
-    .asyncAndThen(() =>
-      commit(context, caller, (tx) =>
-        tx.remove(tokens, [accessor]) ? ok(undefined) : err<void, TokenNotFound>({ type: 'token_not_found', accessor }),
-      ),
-    )
-    .map(({ index }) => ({ index }));
+): ResultAsync<{ readonly index: number }, TokenNotFound | StorageError> {
+  return commit(context, caller, (tx) =>
+    tx.remove(tokens, [accessor]) ? ok(undefined) : err<void, TokenNotFound>({ type: 'token_not_found', accessor }),
+  ).map(({ index }) => ({ index }));
 }

@@ -9,13 +9,15 @@ import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { changedPositionOf, changedTokenOf, type Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
+import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { compileFilter } from '../../listing/filters.js';
 import { limited } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { readOutcome } from '../../reactions/jobs.js';
 import { childrenTables, FunctionChildren } from '../../records/function-jobs.js';
-import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
+import { type NamespaceQuery, showsOutcomes, visibilityOf } from './read-query.js';
 
 interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {
   /** Whether instances of other jobs are included. */
@@ -33,7 +35,7 @@ export function listJobStatuses(
   context: EngineContext,
   caller: Principal,
   input: ListJobStatusesInput,
-): ListRead<JobStatusEntry> {
+): ListAnswer<JobStatusEntry> {
   const { includeChildren = false } = input;
   const wanted = (job: Job): boolean => includeChildren || job.ParentID === '';
   return statuses(context, caller, input, { key: ['all', includeChildren], wanted });
@@ -44,12 +46,14 @@ export function listNamedJobStatuses(
   context: EngineContext,
   caller: Principal,
   input: NamedJobsInput,
-): ListRead<JobStatusEntry, InvalidRequest> {
+): ListAnswer<JobStatusEntry, PermissionDenied | InvalidRequest> {
   const { jobs: named, perPage: _, ...request } = input;
+  const own = namespaceOf(input);
+  const allowed = authorise(caller, named === undefined ? own : everyNamespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
   if (named === undefined) return listJobStatuses(context, caller, input);
   if (named.length === 0) return errAsync(invalidRequest('Jobs', 'no jobs in request'));
   const { includeChildren = false } = input;
-  const own = namespaceOf(input);
   const asked = new Set(named.map(({ id = '', namespace = '' }) => nameOf(namespace === '' ? own : namespace, id)));
   const wanted = (job: Job): boolean =>
     asked.has(nameOf(job.Namespace, job.ID)) && (includeChildren || job.ParentID === '');
@@ -72,14 +76,13 @@ function statuses(
   caller: Principal,
   input: ListJobStatusesInput,
   choice: JobChoice,
-): ListRead<JobStatusEntry> {
+): ListAnswer<JobStatusEntry> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   const children = new FunctionChildren();
   const outcomes = showsOutcomes(input);
-  return readList(context, caller, input, {
+  return answerList(context, input, {
     key: ['job-statuses', namespace, key, outcomes, ...choice.key],
-    anyOf: ['read-job'],
     tables: [...rows(jobs), ...rows(allocations), ...rows(deployments), ...childrenTables],
     source: (view: ReadView) =>
       byLastChange(view, namespace, input, (job) => sees(job.Namespace) && choice.wanted(job)),

@@ -1,5 +1,5 @@
 import { err, errAsync, ok } from 'neverthrow';
-import { everyNamespace } from '../../../access/allows.js';
+import { allowsNodePool, everyNamespace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import { declarations } from '../../../functions/declaration.js';
 import {
@@ -23,8 +23,9 @@ import {
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
-import { authoriseNodePool } from '../../authorise.js';
+import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { compileFilter } from '../../listing/filters.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
@@ -32,7 +33,7 @@ import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';
 import { readNodePool } from '../../records/declared-rows.js';
 import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../records/function-jobs.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
-import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
+import { type NamespaceQuery, showsOutcomes, visibilityOf } from './read-query.js';
 
 /** Selects the jobs of `listJobs`, and whether it waits for a change. */
 export interface ListJobsInput extends NamespaceQuery, ListRequest {
@@ -55,7 +56,7 @@ interface ListedJob {
  * sees the jobs themselves only where the caller may read them. With a prefix of `NAME/` of a function, or a filter for its instances, the list
  * has its runs, too, on pages of at most a thousand.
  */
-export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
+export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListAnswer<ListedJob> {
   const selected = runsOfPrefix(input.prefix ?? '') ?? runsOfFilter(input);
   if (selected === undefined) return listStoredJobs(context, caller, input);
   return context.storage
@@ -73,7 +74,7 @@ function runsOfFilter({ filter = '', prefix = '' }: ListJobsInput): RunsOfPrefix
   return runsOf.startsWith(prefix) ? runsOfPrefix(runsOf) : undefined;
 }
 
-function listStoredJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
+function listStoredJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListAnswer<ListedJob> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
@@ -88,9 +89,8 @@ function listStoredJobs(context: EngineContext, caller: Principal, input: ListJo
     if (seen?.view !== view) seen = { view, fromStubs: isPlain && hasCurrentStubs(view) };
     return seen.fromStubs;
   };
-  return readList(context, caller, input, {
+  return answerList(context, input, {
     key: ['jobs', namespace, key, meta, pool, outcomes, filter === '' ? '' : readable.key],
-    anyOf: ['list-jobs'],
     tables: [...rows(jobs), ...rows(jobSummaries), ...childrenTables],
     source: (view: ReadView): Source<StubRow | Row<Job>> =>
       fromStubs(view)
@@ -114,10 +114,9 @@ export function listPoolJobs(
   context: EngineContext,
   caller: Principal,
   input: ListJobsInput & { readonly pool: string },
-): ListRead<ListedJob, NodePoolNotFound> {
+): ListAnswer<ListedJob, PermissionDenied | NodePoolNotFound> {
   const { pool } = input;
-  const allowed = authoriseNodePool(caller, pool, 'read');
-  if (allowed.isErr()) return errAsync(allowed.error);
+  if (!allowsNodePool(caller, pool, 'read')) return errAsync({ type: 'permission_denied' });
   return context.storage
     .read((view) => readNodePool(view, pool) !== undefined)
     .andThen((isThere) => (isThere ? ok(undefined) : err(nodePoolNotFound(pool))))
@@ -165,7 +164,7 @@ function listJobsAndRuns(
   caller: Principal,
   { perPage = 0, ...input }: ListJobsInput,
   selected: RunsOfPrefix,
-): ListRead<ListedJob> {
+): ListAnswer<ListedJob> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
@@ -173,9 +172,8 @@ function listJobsAndRuns(
   const readable = visibilityOf(caller, everyNamespace, ['read-job']);
   const page = { ...input, perPage: perPage > 0 ? Math.min(perPage, longestPage) : longestPage };
   const children = new FunctionChildren();
-  return readList(context, caller, page, {
+  return answerList(context, page, {
     key: ['jobs-and-runs', namespace, key, meta, pool, outcomes, filter === '' ? '' : readable.key],
-    anyOf: ['list-jobs'],
     tables: [
       ...[...rows(jobs), ...rows(jobSummaries), ...childrenTables],
       ...[rowsUnder(runs, [selected.function], 'by_function'), rowsUnder(declarations, [selected.function])],

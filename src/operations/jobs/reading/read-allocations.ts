@@ -22,6 +22,7 @@ import type { Steps } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
+import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { createdSource } from '../../listing/created-source.js';
 import { compileFilter } from '../../listing/filters.js';
 import { chainedSource, heldSource } from '../../listing/keyed-source.js';
@@ -33,16 +34,12 @@ import { answerQuery } from '../../waiting/blocking-query.js';
 import type { Answer } from '../../waiting/parked-queries.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import {
-  faultOfLookUp,
   type JobQuery,
-  type ListRead,
   type NamespaceQuery,
   queryKey,
   type Read,
   type RecordQuery,
-  readList,
   readOfJob,
-  readQuery,
   showsOutcomes,
   visibilityOf,
 } from './read-query.js';
@@ -58,7 +55,7 @@ export function listAllocations(
   context: EngineContext,
   caller: Principal,
   input: ListAllocationsInput,
-): ListRead<AllocationListStub> {
+): ListAnswer<AllocationListStub> {
   const { prefix = '' } = input;
   if (!/^[0-9a-f]{8}/i.test(prefix)) return listAllocationsAnd(context, caller, input, false);
   return context.storage
@@ -71,14 +68,13 @@ function listAllocationsAnd(
   caller: Principal,
   input: ListAllocationsInput,
   withRuns: boolean,
-): ListRead<AllocationListStub> {
+): ListAnswer<AllocationListStub> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   const { resources = false, taskStates = true } = input;
   const outcome = showsOutcomes(input);
-  return readList(context, caller, input, {
+  return answerList(context, input, {
     key: ['allocations', namespace, key, resources, taskStates, outcome],
-    anyOf: ['read-job'],
     tables: withRuns ? [...rows(allocations), runs] : rows(allocations),
     source: (view: ReadView) => {
       const stored = createdSource(view, allocations, { ...input, namespace, sees });
@@ -108,7 +104,7 @@ function ofRuns(view: ReadView, namespace: string, prefix: string): readonly Row
 /** The allocations of one job, by ID; without `all`, only those of the current registration, if there is one. */
 export function listJobAllocations(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: JobQuery & { readonly all?: boolean },
 ): Read<readonly AllocationListStub[]> {
   const all = input.all === true;
@@ -136,7 +132,7 @@ export function listJobAllocations(
     run: (view: ReadView) => ofRun(view) ?? stubsOrLong(view, list),
   };
   const key = queryKey(...query.key, namespace, input.jobId);
-  return readOfJob(context, caller, input, query).andThen((answer) => wholeList(context, answer, key, list));
+  return readOfJob(context, input, query).andThen((answer) => wholeList(context, answer, key, list));
 }
 
 /** The allocations that an evaluation created; empty when the evaluation does not exist. */
@@ -164,9 +160,7 @@ function listAllocationsOf(
   input: RecordQuery,
   index: 'by_evaluation' | 'by_deployment',
 ): Read<readonly AllocationListStub[], InvalidRequest> {
-  const fault = faultOfLookUp(caller, input);
-  if (fault !== undefined) return errAsync(fault);
-  const namespace = namespaceOf(input);
+  if (!isUuid(input.id)) return errAsync(malformedId());
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const id = input.id.toLowerCase();
   const list = {
@@ -182,8 +176,7 @@ function listAllocationsOf(
     tables: [rowsUnder(allocations, [id], index)],
     run: (view: ReadView) => stubsOrLong(view, list),
   };
-  const terms = { namespace, anyOf: ['read-job'], waiting: input.waiting } as const;
-  return readQuery(context, caller, terms, query).andThen((answer) => wholeList(context, answer, key(), list));
+  return answerQuery(context, query, input.waiting).andThen((answer) => wholeList(context, answer, key(), list));
 }
 
 /** An allocation with the job version that it runs embedded; null when that version is no longer kept. */

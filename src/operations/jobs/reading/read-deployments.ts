@@ -4,6 +4,7 @@ import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { createdSource } from '../../listing/created-source.js';
 import { compileFilter } from '../../listing/filters.js';
 import type { ListRequest } from '../../listing/list-request.js';
@@ -11,11 +12,9 @@ import { someNamespace } from '../../records/declared-rows.js';
 import { ofPresentRegistration } from '../../records/jobs/job-rows.js';
 import {
   type JobQuery,
-  type ListRead,
   type NamespaceQuery,
   type Read,
   type RecordQuery,
-  readList,
   readOfJob,
   readRecord,
   visibilityOf,
@@ -29,12 +28,11 @@ export function listDeployments(
   context: EngineContext,
   caller: Principal,
   input: ListDeploymentsInput,
-): ListRead<Deployment> {
+): ListAnswer<Deployment> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
-  return readList(context, caller, input, {
+  return answerList(context, input, {
     key: ['deployments', namespace, key],
-    anyOf: ['read-job'],
     tables: rows(deployments),
     source: (view: ReadView) => createdSource(view, deployments, { ...input, namespace, sees }, () => true),
     isHidden: (view: ReadView) => !someNamespace(view, sees),
@@ -59,11 +57,11 @@ export function readDeployment(
 /** The deployments of a job, oldest first; without `all`, only those of the current registration, if there is one. */
 export function listJobDeployments(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: JobQuery & { readonly all?: boolean },
 ): Read<readonly Deployment[]> {
   const all = input.all === true;
-  return readOfJob(context, caller, input, {
+  return readOfJob(context, input, {
     key: ['job-deployments', all],
     tables: [deployments],
     run: (view, namespace) => ({
@@ -76,10 +74,10 @@ export function listJobDeployments(
 /** The newest deployment of a job's current registration; null when there is none. Index: that of the deployments table. */
 export function readLatestDeployment(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: JobQuery,
 ): Read<Deployment | null> {
-  return readOfJob(context, caller, input, {
+  return readOfJob(context, input, {
     key: ['latest-deployment'],
     tables: [deployments],
     run: (view, namespace) => {

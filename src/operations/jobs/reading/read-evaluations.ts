@@ -7,16 +7,15 @@ import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 import { type EvaluationStub, relatedEvaluations } from '../../../scheduler/related-evaluations.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import type { FilterFault } from '../../listing/answer-list.js';
+import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { createdSource } from '../../listing/created-source.js';
 import { compileFilter } from '../../listing/filters.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import {
   type JobQuery,
-  type ListRead,
   type NamespaceQuery,
   type Read,
   type RecordQuery,
-  readList,
   readOfJob,
   readRecord,
   visibilityOf,
@@ -38,14 +37,13 @@ export function listEvaluations(
   context: EngineContext,
   caller: Principal,
   input: ListEvaluationsInput,
-): ListRead<Row<Evaluation>, InvalidRequest> {
+): ListAnswer<Row<Evaluation>, InvalidRequest> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   const { status = '', job = '', filter = '' } = input;
   if (filter !== '' && (status !== '' || job !== '')) return errAsync(invalidRequest('filter', withOthers));
-  return readList(context, caller, input, {
+  return answerList(context, input, {
     key: ['evaluations', namespace, key, status, job],
-    anyOf: ['read-job'],
     tables: rows(evaluations),
     source: (view: ReadView) =>
       createdSource(view, evaluations, { ...input, namespace, sees }, ({ Status, JobID }) => {
@@ -95,10 +93,10 @@ function withRelated(view: ReadView, { record, text }: Row<Evaluation>): Evaluat
 /** The evaluations of one job. Index: that of the evaluations table. */
 export function listJobEvaluations(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: JobQuery,
 ): Read<readonly Row<Evaluation>[]> {
-  return readOfJob(context, caller, input, {
+  return readOfJob(context, input, {
     key: ['job-evaluations'],
     tables: [evaluations],
     run: (view, namespace) => ({

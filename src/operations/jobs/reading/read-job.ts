@@ -18,16 +18,17 @@ import {
   watchesOfRun,
 } from '../../records/function-jobs.js';
 import { readJobVersions } from '../../records/jobs/job-rows.js';
+import { answerQuery } from '../../waiting/blocking-query.js';
 import { type Answer, atOnce } from '../../waiting/parked-queries.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
-import { type JobQuery, queryKey, type Read, readOfJob, readQuery, rowsOfJob } from './read-query.js';
+import { type JobQuery, queryKey, type Read, readOfJob, rowsOfJob } from './read-query.js';
 
 /**
  * The job; undefined when it does not exist. Index: the job's ModifyIndex, otherwise that of the jobs table, so that a reader can
  * wait for a job to appear.
  */
-export function readJob(context: EngineContext, caller: Principal, input: JobQuery): Read<Row<Job> | undefined> {
-  return readOfJob(context, caller, input, {
+export function readJob(context: EngineContext, _caller: Principal, input: JobQuery): Read<Row<Job> | undefined> {
+  return readOfJob(context, input, {
     key: ['job'],
     tables: [jobs],
     also: watchesOfRun(input.jobId),
@@ -39,8 +40,12 @@ export function readJob(context: EngineContext, caller: Principal, input: JobQue
 }
 
 /** The kept versions, newest first; empty when there is no such job. */
-export function listJobVersions(context: EngineContext, caller: Principal, input: JobQuery): Read<readonly Row<Job>[]> {
-  return readOfJob(context, caller, input, {
+export function listJobVersions(
+  context: EngineContext,
+  _caller: Principal,
+  input: JobQuery,
+): Read<readonly Row<Job>[]> {
+  return readOfJob(context, input, {
     key: ['job-versions'],
     tables: [jobs, jobVersions],
     also: watchesOfRun(input.jobId),
@@ -59,10 +64,10 @@ function versionsAt(view: ReadView, namespace: string, jobId: string): Answer<re
 /** The source of one version; undefined when none is kept, with index 0. */
 export function readJobSubmission(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: JobQuery & { readonly version: number },
 ): Read<Row<JobSubmission> | undefined> {
-  return readOfJob(context, caller, input, {
+  return readOfJob(context, input, {
     key: ['job-submission', input.version],
     tables: [jobSubmissions],
     run: (view, namespace) => {
@@ -75,10 +80,10 @@ export function readJobSubmission(
 /** The counters of a job's allocations and children; undefined when there is no such job. */
 export function readJobSummary(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: JobQuery,
 ): Read<Row<JobSummary> | undefined> {
-  return readOfJob(context, caller, input, {
+  return readOfJob(context, input, {
     key: ['job-summary'],
     tables: [jobSummaries],
     also: [...watchesOfRun(input.jobId), rowsUnder(functionCounts, [input.jobId])],
@@ -134,8 +139,7 @@ export function compareJobVersions(
       return from.isErr() ? { index: atOnce, value: from.error } : found;
     },
   };
-  const terms = { namespace, anyOf: ['read-job'] as const, waiting: input.waiting };
-  return readQuery(context, caller, terms, query).andThen(({ index, value: versions }) => {
+  return answerQuery(context, query, input.waiting).andThen(({ index, value: versions }) => {
     if ('type' in versions) return err(versions);
     return diffVersions(documentsOf(versions), base).map((found) => ({
       index,

@@ -7,17 +7,14 @@ import { type JobReference, namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
 import type { Table } from '../../../shared/table.js';
-import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { answerList, type List, type ListAnswer } from '../../listing/answer-list.js';
 import { everythingSeen } from '../../listing/keyed-source.js';
-import type { ListRequest } from '../../listing/list-request.js';
-import { answerQuery, type MayWait, type Waiting } from '../../waiting/blocking-query.js';
-import type { Answer, BlockingQuery } from '../../waiting/parked-queries.js';
+import { answerQuery, type MayWait } from '../../waiting/blocking-query.js';
+import type { Answer } from '../../waiting/parked-queries.js';
 import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-rows.js';
 
 /** The result of a read: the index to wait for next, and the value. */
-export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
+export type Read<T, E = never> = ResultAsync<Answer<T>, StorageError | E>;
 
 /** A read in one namespace, and whether it waits for a change. */
 export interface NamespaceQuery extends MayWait, CallerNames {
@@ -25,27 +22,9 @@ export interface NamespaceQuery extends MayWait, CallerNames {
   readonly namespace?: string;
 }
 
-/** The namespace that a query reads, the capabilities of which the caller needs at least one, and how long the query waits. */
-interface QueryTerms {
-  readonly namespace: string;
-  readonly anyOf: readonly Capability[];
-  readonly waiting: Waiting | undefined;
-}
-
 /** Whether records show the outcomes of runs. Those for Nomad's clients have only Nomad's members. */
 export function showsOutcomes({ names }: CallerNames): boolean {
   return names !== 'upstream';
-}
-
-/** Checks the right, then returns as soon as the query's index is greater than the reader's. */
-export function readQuery<T>(
-  context: EngineContext,
-  caller: Principal,
-  { namespace, anyOf, waiting }: QueryTerms,
-  query: BlockingQuery<T>,
-): Read<T> {
-  const allowed = authorise(caller, namespace, anyOf);
-  return allowed.isErr() ? errAsync(allowed.error) : answerQuery(context, query, waiting);
 }
 
 /** A read of one job. */
@@ -62,10 +41,9 @@ interface QueryOfJob<T> {
   readonly run: (view: ReadView, namespace: string) => Answer<T>;
 }
 
-/** A query about one job. Needs `read-job` in its namespace. */
+/** A query about one job. */
 export function readOfJob<T>(
   context: EngineContext,
-  caller: Principal,
   input: JobQuery,
   { key, tables, also = [], run }: QueryOfJob<T>,
 ): Read<T> {
@@ -75,26 +53,12 @@ export function readOfJob<T>(
     tables: [...tables.map((table) => rowsOfJob(table, namespace, input.jobId)), ...also],
     run: (view: ReadView) => run(view, namespace),
   };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  return answerQuery(context, query, input.waiting);
 }
 
 /** A job's rows in a table that is ordered by namespace and job or has the index `by_job`. */
 export function rowsOfJob(table: Table<never>, namespace: string, jobId: string): Watch {
   return rowsUnder(table, [namespace, jobId], Object.hasOwn(table.indexes, 'by_job') ? 'by_job' : undefined);
-}
-
-/** A page of a list, or an error. */
-export type ListRead<S, E = never> = ListAnswer<S, PermissionDenied | E>;
-
-/** Checks the right, then returns the list. */
-export function readList<T, S>(
-  context: EngineContext,
-  caller: Principal,
-  input: NamespaceQuery & ListRequest,
-  { anyOf, ...list }: List<T, S> & { readonly anyOf: readonly Capability[] },
-): ListRead<S> {
-  const allowed = authorise(caller, namespaceOf(input), anyOf);
-  return allowed.isErr() ? errAsync(allowed.error) : answerList(context, input, list, input.waiting);
 }
 
 /** The key by which equal waiting queries are recognised. */
@@ -110,7 +74,7 @@ interface Visibility {
   readonly rows: (table: Table<never>) => readonly Watch[];
 }
 
-/** In a single namespace the right was checked before. In all of them it is checked once for each namespace. */
+/** In a single namespace the right is that of the call. In all of them it is checked once for each namespace. */
 export function visibilityOf(caller: Principal, namespace: string, anyOf: readonly Capability[]): Visibility {
   if (namespace !== everyNamespace)
     return { key: '', sees: everythingSeen, rows: (table) => rowsInNamespaces(table, [namespace]) };
@@ -136,16 +100,6 @@ export interface RecordQuery extends NamespaceQuery {
   readonly id: string;
 }
 
-/**
- * Evaluations, allocations and deployments are found by their complete ID only. The right to read in the namespace of
- * the request is checked first, so that a caller without it learns nothing.
- */
-export function faultOfLookUp(caller: Principal, input: RecordQuery): PermissionDenied | InvalidRequest | undefined {
-  const allowed = authorise(caller, namespaceOf(input), ['read-job']);
-  if (allowed.isErr()) return allowed.error;
-  return isUuid(input.id) ? undefined : malformedId();
-}
-
 /** The result of a read of one record, and the key that equal blocking queries share. */
 interface ShownRecord<R, T> {
   readonly table: Table<R>;
@@ -163,8 +117,7 @@ export function readRecord<R extends { readonly Namespace: string }, T>(
   input: RecordQuery,
   { table, key, show }: ShownRecord<R, T>,
 ): Read<T | undefined, InvalidRequest> {
-  const fault = faultOfLookUp(caller, input);
-  if (fault !== undefined) return errAsync(fault);
+  if (!isUuid(input.id)) return errAsync(malformedId());
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
     key: () => queryKey(table.name, input.id, ...key, visible.key),
@@ -176,6 +129,5 @@ export function readRecord<R extends { readonly Namespace: string }, T>(
       return { index: visibleRow?.modifyIndex ?? view.tableIndex(table), value };
     },
   };
-  const reader = { namespace: namespaceOf(input), anyOf: ['read-job'], waiting: input.waiting } as const;
-  return readQuery(context, caller, reader, query);
+  return answerQuery(context, query, input.waiting);
 }

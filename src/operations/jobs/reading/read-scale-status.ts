@@ -1,4 +1,4 @@
-import { errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import { ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
@@ -7,12 +7,12 @@ import { jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../../scheduler/allocation.js';
 import type { Steps } from '../../../scheduler/steps.js';
-import { authorise } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
 import { readJobRow } from '../../records/jobs/job-rows.js';
 import { pagesOf } from '../../records/pages.js';
-import { type JobQuery, queryKey, type Read, readQuery, rowsOfJob } from './read-query.js';
+import { answerQuery } from '../../waiting/blocking-query.js';
+import { type JobQuery, queryKey, type Read, rowsOfJob } from './read-query.js';
 
 /** The status of a group (job interface, scale status). */
 export interface GroupScaleStatus {
@@ -47,14 +47,11 @@ export interface JobScaleStatus {
 /** Counts and scaling events of each group; undefined, with the index of the whole store, when the job does not exist. */
 export function readJobScaleStatus(
   context: EngineContext,
-  caller: Principal,
+  _caller: Principal,
   input: JobQuery,
 ): Read<JobScaleStatus | undefined> {
   const namespace = namespaceOf(input);
   const { jobId, waiting } = input;
-  const anyOf = ['read-job', 'read-job-scaling'] as const;
-  const allowed = authorise(caller, namespace, anyOf);
-  if (allowed.isErr()) return errAsync(allowed.error);
   return liveAllocations(context, { namespace, jobId }).andThen((live) => {
     const query = {
       key: () => queryKey('job-scale-status', namespace, jobId),
@@ -64,7 +61,7 @@ export function readJobScaleStatus(
         return job === undefined ? { index: view.index, value: undefined } : statusOf(view, job, live);
       },
     };
-    return readQuery(context, caller, { namespace, anyOf, waiting }, query);
+    return answerQuery(context, query, waiting);
   });
 }
 

@@ -6,6 +6,7 @@ import type { ScalingPolicy } from '../../../jobs/document/policies.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
 import { type ScalingPolicyStub, scalingPoliciesOf, scalingPolicyStub } from '../../../jobs/scaling/scaling-records.js';
 import type { ReadView } from '../../../ports/storage.js';
+import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { someNamespace } from '../../records/declared-rows.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
@@ -31,7 +32,7 @@ export function listScalingPolicies(
   context: EngineContext,
   caller: Principal,
   input: ListScalingPoliciesInput,
-): Read<readonly ScalingPolicyStub[]> {
+): Read<readonly ScalingPolicyStub[], PermissionDenied> {
   const namespace = namespaceOf(input);
   const sees = maySee(caller, 'list-scaling-policies');
   if (namespace !== everyNamespace && !sees(namespace)) return errAsync({ type: 'permission_denied' });
@@ -55,7 +56,7 @@ export function readScalingPolicy(
   context: EngineContext,
   caller: Principal,
   input: NamespaceQuery & { readonly id: string },
-): Read<ScalingPolicy | undefined> {
+): Read<ScalingPolicy | undefined, PermissionDenied> {
   const sees = maySee(caller, 'read-scaling-policy');
   const id = input.id.toLowerCase();
   if (!sees(namespaceOf(input))) return errAsync({ type: 'permission_denied' });

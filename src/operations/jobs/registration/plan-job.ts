@@ -77,7 +77,6 @@ export function planJob(
   const registration: JobRegistration = {
     job: read.value.job,
     version: read.value.submitted.Version,
-    capabilities: ['submit-job', 'plan-job'],
     policyOverride: input.policyOverride,
     preserveCounts: input.preserveCounts,
     preserveResources: input.preserveResources,
@@ -87,8 +86,8 @@ export function planJob(
       ...functionWarnings(context, read.value.job),
     ],
   };
-  const { capabilities, policyOverride, job } = registration;
-  const allowed = authorise(caller, job.Namespace, capabilities).andThen(() =>
+  const { policyOverride, job } = registration;
+  const allowed = authorise(caller, job.Namespace, ['submit-job', 'plan-job']).andThen(() =>
     policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
   );
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
@@ -344,7 +343,6 @@ export function applyPlan(
   const registration = {
     job: { ...seal.job, NomadTokenID: caller.accessor },
     version: null,
-    capabilities: ['submit-job', 'register-job'] as const,
     policyOverride: seal.policyOverride,
     triggeredBy: 'job-register' as const,
   };

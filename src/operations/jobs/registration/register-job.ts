@@ -123,7 +123,6 @@ export function registerJob(
   const registration: JobRegistration = {
     job,
     version: submitted.Version,
-    capabilities: ['submit-job', 'register-job'],
     enforcedIndex: input.enforceIndex,
     preserveCounts: input.preserveCounts,
     preserveResources: input.preserveResources,
@@ -148,7 +147,6 @@ const noSource: SubmissionInput = { Source: '', Format: '', VariableFlags: null,
 export interface JobRegistration {
   readonly job: Job;
   readonly version: number | null;
-  readonly capabilities: Parameters<typeof authorise>[2];
   readonly enforcedIndex?: number | undefined;
   readonly preserveCounts?: boolean | undefined;
   readonly preserveResources?: boolean | undefined;
@@ -164,9 +162,9 @@ export interface JobRegistration {
 
 export function authoriseRegistration(
   caller: Principal,
-  { job, capabilities, policyOverride }: Pick<JobRegistration, 'job' | 'capabilities' | 'policyOverride'>,
+  { job, policyOverride }: Pick<JobRegistration, 'job' | 'policyOverride'>,
 ): Result<void, PermissionDenied> {
-  return authorise(caller, job.Namespace, capabilities)
+  return authorise(caller, job.Namespace, ['submit-job', 'register-job'])
     .andThen(() => authoriseVolumes(caller, job))
     .andThen(() =>
       policyOverride === true && job.TaskGroups.length > 0

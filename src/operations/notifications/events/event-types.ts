@@ -1,11 +1,11 @@
-import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { decideEventType, problemsOfSchema } from '../../../notifications/events/decide-event-type.js';
 import { type EventType, type EventTypeInput, eventTypes } from '../../../notifications/events/event-type.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
-import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import type { PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
@@ -28,9 +28,7 @@ export function putEventType(
   context: EngineContext,
   caller: Principal,
   input: EventTypeInput,
-): ResultAsync<EventTypeView, PermissionDenied | InvalidAttributes | StorageError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+): ResultAsync<EventTypeView, InvalidAttributes | StorageError> {
   return commit<EventTypeView, InvalidAttributes>(context, caller, (tx) => {
     const present = typeof input.name === 'string' ? tx.get(eventTypes, [input.name])?.record : undefined;
     return decideEventType(input, present, tx.now).map((decided) => {
@@ -60,9 +58,7 @@ export function removeEventType(
   context: EngineContext,
   caller: Principal,
   { name }: { readonly name: string },
-): ResultAsync<void, PermissionDenied | NotFound | StorageError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+): ResultAsync<void, NotFound | StorageError> {
   return commit<void, NotFound>(context, caller, (tx) =>
     tx.remove(eventTypes, [name]) ? ok(undefined) : err({ type: 'not_found', resource: 'event_type', id: name }),
   ).map(() => undefined);

@@ -1,4 +1,4 @@
-import { err, errAsync, ok, ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
@@ -13,7 +13,6 @@ import {
 } from '../../../notifications/workspace.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { hasLoneSurrogate } from '../../../shared/values.js';
-import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { removeConfiguration } from '../configurations/delete-notification-configuration.js';
@@ -40,12 +39,9 @@ export function putWorkspace(
   context: EngineContext,
   caller: Principal,
   input: WorkspaceInput,
-): ResultAsync<Workspace, PermissionDenied | InvalidAttributes | StorageError> {
-  const allowed = authoriseManagement(caller).andThen(() => {
-    const faults = faultsOf(input);
-    return faults.length === 0 ? ok(undefined) : err<void, InvalidAttributes>({ type: 'invalid_attributes', faults });
-  });
-  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+): ResultAsync<Workspace, InvalidAttributes | StorageError> {
+  const faults = faultsOf(input);
+  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
   return commit<Workspace, never>(context, caller, (tx) => {
     const workspace: Workspace = {
       id: input.id,
@@ -83,9 +79,7 @@ export function removeWorkspace(
   context: EngineContext,
   caller: Principal,
   request: { readonly workspaceId: string },
-): ResultAsync<void, PermissionDenied | NotFound | StorageError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+): ResultAsync<void, NotFound | StorageError> {
   const id = request.workspaceId;
   return commit<void, NotFound>(context, caller, (tx) => {
     if (!tx.remove(workspaces, [id])) return err({ type: 'not_found', resource: 'workspace', id });
@@ -149,12 +143,9 @@ export function putUser(
   context: EngineContext,
   caller: Principal,
   input: User,
-): ResultAsync<User, PermissionDenied | InvalidAttributes | StorageError> {
-  const allowed = authoriseManagement(caller).andThen(() => {
-    const faults = faultsOfUser(input);
-    return faults.length === 0 ? ok(undefined) : err<void, InvalidAttributes>({ type: 'invalid_attributes', faults });
-  });
-  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+): ResultAsync<User, InvalidAttributes | StorageError> {
+  const faults = faultsOfUser(input);
+  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
   const { id, username, email, organization } = input;
   const user: User = { id, username, email, organization };
   return commit<User, never>(context, caller, (tx) => {
@@ -182,9 +173,7 @@ export function removeUser(
   context: EngineContext,
   caller: Principal,
   request: { readonly userId: string },
-): ResultAsync<void, PermissionDenied | NotFound | StorageError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+): ResultAsync<void, NotFound | StorageError> {
   const id = request.userId;
   return commit<void, NotFound>(context, caller, (tx) =>
     tx.remove(users, [id]) ? ok(undefined) : err({ type: 'not_found', resource: 'user', id }),

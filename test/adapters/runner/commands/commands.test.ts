@@ -380,7 +380,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       const stranger = { ...hostPrincipal, management: false };
       const hidden = await collectAllocation(engine, stranger, { allocationId: id });
       expect(hidden._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
-      expect((await collectOnNodes(engine, stranger, {}))._unsafeUnwrapErr().type).toBe('permission_denied');
+      expect((await engine.as(stranger).nodes.collect())._unsafeUnwrapErr().type).toBe('permission_denied');
     });
 
     it('measure', async () => {
@@ -396,7 +396,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       expect(host.processors.length).toBeGreaterThan(0);
       expect(host.disk).toMatchObject({ size: expect.any(Number) });
       const stranger = { ...hostPrincipal, management: false };
-      expect((await readHostUsage(engine, stranger, {}))._unsafeUnwrapErr().type).toBe('permission_denied');
+      expect((await engine.as(stranger).nodes.stats())._unsafeUnwrapErr().type).toBe('permission_denied');
     });
   });
 

@@ -136,7 +136,7 @@ describe('listJobs', () => {
     };
     expect(await names(w, { namespace: '*' }, caller)).toEqual(['a:c', 'a-b:a']);
     expect(await names(w, { namespace: '*', perPage: 1 }, caller)).toEqual(['a:c']);
-    expect((await listJobs(w.engine, caller, {})).isErr()).toBe(true);
+    expect((await w.engine.as(caller).jobs.list()).isErr()).toBe(true);
   });
 
   it('names the next item, which the next page begins with', async () => {
