@@ -31,7 +31,7 @@ import { type Page, pageInSteps, readPage, type Source, takesAll } from '../../q
 import { finish, type Steps } from '../../scheduler/steps.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
-import { heldSource } from '../listing/keyed-source.js';
+import { heldSource } from '../listing/answer-list.js';
 import { someNamespace } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';

@@ -21,8 +21,7 @@ import { notDefinedHere } from '../functions/change-functions.js';
 import { dispatchFunction } from '../functions/jobs-of-functions.js';
 import { countDispatch } from '../reactions/quotas.js';
 import { readFunctionJob } from '../records/function-jobs.js';
-import { readJobRow } from '../records/jobs/job-rows.js';
-import { writeRegistration } from '../records/jobs/write-registration.js';
+import { readJobRow, writeRegistration } from '../records/jobs/job-rows.js';
 import type { Transaction } from '../write-transaction.js';
 import { acceptsRegistrations, withinQuota } from './registration/check-registration.js';
 

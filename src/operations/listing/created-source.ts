@@ -2,7 +2,7 @@ import { everyNamespace } from '../../access/allows.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { createdPositionOf, createdTokenOf, type Source } from '../../queries/page.js';
 import type { Key, Table } from '../../shared/table.js';
-import { limited, type NamespacedRequest } from './keyed-source.js';
+import { limited, type NamespacedRequest } from './answer-list.js';
 
 /** Records that are listed in the order of their creation. */
 interface Created {

@@ -20,8 +20,7 @@ import type { BackgroundLoop, EngineContext } from '../context/engine-context.js
 import { LaunchSpans } from '../context/traces.js';
 import { type DispatchRunError, launchFunction } from '../functions/jobs-of-functions.js';
 import { readFunctionJob } from '../records/function-jobs.js';
-import { readJobRow } from '../records/jobs/job-rows.js';
-import { writeRegistration } from '../records/jobs/write-registration.js';
+import { readJobRow, writeRegistration } from '../records/jobs/job-rows.js';
 import { changeOrDueTime } from '../waiting/until-change.js';
 import type { Transaction } from '../write-transaction.js';
 

@@ -19,8 +19,7 @@ import type { ReadView, Row } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { rowsUnder, type Watch } from '../waiting/watched-rows.js';
 import type { Transaction } from '../write-transaction.js';
-import { readJobRow } from './jobs/job-rows.js';
-import { writeRegistration } from './jobs/write-registration.js';
+import { readJobRow, writeRegistration } from './jobs/job-rows.js';
 
 /*
  * Which reads of jobs show functions and runs (see `src/functions/job-projection.ts` for how):

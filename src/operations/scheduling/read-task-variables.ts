@@ -17,7 +17,7 @@ import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
+import { everythingSeen, namespacedSource } from '../listing/answer-list.js';
 import { readWorkload } from '../records/caller-standing.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { decryptItems } from '../records/stored-secrets.js';

@@ -18,9 +18,8 @@ import {
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import type { FilterFault } from '../listing/answer-list.js';
+import { type FilterFault, heldSource } from '../listing/answer-list.js';
 import { compileFilter } from '../listing/filters.js';
-import { heldSource } from '../listing/keyed-source.js';
 import { someNamespace } from '../records/declared-rows.js';
 import { readRunAnywhere, readShownJob } from '../records/function-jobs.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';

@@ -9,10 +9,8 @@ import { variableDocument, variableStub } from '../../variables/variable-documen
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { clockReadings } from '../context/store-clock.js';
-import { answerList, type ListAnswer } from '../listing/answer-list.js';
+import { answerList, type ListAnswer, type ListRequest, namespacedSource } from '../listing/answer-list.js';
 import { compileFilter } from '../listing/filters.js';
-import { namespacedSource } from '../listing/keyed-source.js';
-import type { ListRequest } from '../listing/list-request.js';
 import { decryptItems } from '../records/stored-secrets.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/index.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
-import type { ListRequest } from '../../../src/operations/listing/list-request.js';
+import type { ListRequest } from '../../../src/operations/listing/answer-list.js';
 import { collectGarbage } from '../../../src/operations/maintenance/collect.js';
 import { setNodeEligibility } from '../../../src/operations/nodes/drain-and-eligibility.js';
 import { evaluateNode } from '../../../src/operations/nodes/evaluate-node.js';

@@ -6,9 +6,8 @@ import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { createdPositionOf, createdTokenOf, type Source } from '../../../queries/page.js';
 import type { Key } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { answerList, type ListAnswer } from '../../listing/answer-list.js';
+import { answerList, type ListAnswer, type ListRequest } from '../../listing/answer-list.js';
 import { compileFilter } from '../../listing/filters.js';
-import type { ListRequest } from '../../listing/list-request.js';
 import type { MayWait } from '../../waiting/blocking-query.js';
 import { malformedAccessor, tokenLookup } from './read-token.js';
 

@@ -25,10 +25,15 @@ import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/pag
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { answerList, type ListAnswer } from '../../listing/answer-list.js';
+import {
+  answerList,
+  chainedSource,
+  type ListAnswer,
+  type ListRequest,
+  type NamespacedRequest,
+  namespacedSource,
+} from '../../listing/answer-list.js';
 import { compileFilter } from '../../listing/filters.js';
-import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
-import type { ListRequest } from '../../listing/list-request.js';
 import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';
 import { readNodePool } from '../../records/declared-rows.js';
 import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../records/function-jobs.js';

@@ -4,10 +4,9 @@ import { namespaceOf } from '../../../jobs/job-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { answerList, type ListAnswer } from '../../listing/answer-list.js';
+import { answerList, type ListAnswer, type ListRequest } from '../../listing/answer-list.js';
 import { createdSource } from '../../listing/created-source.js';
 import { compileFilter } from '../../listing/filters.js';
-import type { ListRequest } from '../../listing/list-request.js';
 import { someNamespace } from '../../records/declared-rows.js';
 import { ofPresentRegistration } from '../../records/jobs/job-rows.js';
 import {

@@ -6,11 +6,9 @@ import type { ReadView, Row } from '../../../ports/storage.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 import { type EvaluationStub, relatedEvaluations } from '../../../scheduler/related-evaluations.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import type { FilterFault } from '../../listing/answer-list.js';
-import { answerList, type ListAnswer } from '../../listing/answer-list.js';
+import { answerList, type FilterFault, type ListAnswer, type ListRequest } from '../../listing/answer-list.js';
 import { createdSource } from '../../listing/created-source.js';
 import { compileFilter } from '../../listing/filters.js';
-import type { ListRequest } from '../../listing/list-request.js';
 import {
   type JobQuery,
   type NamespaceQuery,

@@ -8,7 +8,7 @@ import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
 import type { Table } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { everythingSeen } from '../../listing/keyed-source.js';
+import { everythingSeen } from '../../listing/answer-list.js';
 import { answerQuery, type MayWait } from '../../waiting/blocking-query.js';
 import type { Answer } from '../../waiting/parked-queries.js';
 import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-rows.js';

@@ -33,8 +33,7 @@ import { authorise, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { readFunctionJob, refusedForFunction, registerFunctionJob } from '../../records/function-jobs.js';
-import { readJobRow } from '../../records/jobs/job-rows.js';
-import { type WrittenRegistration, writeRegistration } from '../../records/jobs/write-registration.js';
+import { readJobRow, type WrittenRegistration, writeRegistration } from '../../records/jobs/job-rows.js';
 import type { Transaction } from '../../write-transaction.js';
 import {
   acceptsRegistrations,

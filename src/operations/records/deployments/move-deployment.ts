@@ -19,8 +19,7 @@ import {
 } from '../../../scheduler/deployment/transition-deployment.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 import type { Transaction } from '../../write-transaction.js';
-import { readJobRow, readJobVersion, readJobVersions } from '../jobs/job-rows.js';
-import { writeRegistration } from '../jobs/write-registration.js';
+import { readJobRow, readJobVersion, readJobVersions, writeRegistration } from '../jobs/job-rows.js';
 import { newEvaluation } from '../scheduling/new-evaluation.js';
 
 /** The rows put by a transition of a deployment. */
