@@ -21,7 +21,7 @@ import { type Sightings, sightingsOf } from './context/store-clock.js';
 import type { EngineEvents } from './events.js';
 import { ChangeSet } from './reactions/index.js';
 import { addDelivery } from './records/delivery-rows.js';
-import { NotedView } from './waiting/watched-rows.js';
+import { NotedView } from './waiting/parked-queries.js';
 import type { Transaction } from './write-transaction.js';
 
 /**

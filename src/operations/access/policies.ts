@@ -19,8 +19,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer, type ListRequest, namedSource } from '../listing/answer-list.js';
 import { compileFilter } from '../listing/filters.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { rowsNamed } from '../waiting/watched-rows.js';
+import { type Answer, rowsNamed } from '../waiting/parked-queries.js';
 import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 

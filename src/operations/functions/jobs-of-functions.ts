@@ -29,7 +29,7 @@ import { countDispatch } from '../reactions/quotas.js';
 import { type RunOfJob, readRunAnywhere, setPaused } from '../records/function-jobs.js';
 import { whileAllowed } from '../records/while-allowed.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
-import { rowsUnder } from '../waiting/watched-rows.js';
+import { rowsUnder } from '../waiting/parked-queries.js';
 import { enqueueFunction } from './change-functions.js';
 import { cancelRuns, discardRuns } from './change-runs.js';
 import { storageFailure } from './functions-api.js';

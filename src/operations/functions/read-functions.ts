@@ -34,8 +34,7 @@ import { definitionKey, type EngineContext } from '../context/engine-context.js'
 import { heldSource } from '../listing/answer-list.js';
 import { someNamespace } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { rowsUnder } from '../waiting/watched-rows.js';
+import { type Answer, rowsUnder } from '../waiting/parked-queries.js';
 import { explainRun } from './explain.js';
 import { filterTable, type RunFilter, type WaitReason } from './functions-api.js';
 import { countsIn, find, recordOf, Scan } from './stored-runs.js';

@@ -18,8 +18,7 @@ import { finish, type Steps } from '../../scheduler/steps.js';
 import type { Key, Table } from '../../shared/table.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import { type Answer, atOnce } from '../waiting/parked-queries.js';
-import type { Watch } from '../waiting/watched-rows.js';
+import { type Answer, atOnce, type Watch } from '../waiting/parked-queries.js';
 
 /** What every list takes. */
 export interface ListRequest extends PageByToken {

@@ -25,8 +25,7 @@ import { compileFilter } from '../listing/filters.js';
 import type { CallManner } from '../operation.js';
 import { readNamespace as findNamespace } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';
+import { type Answer, rowsInNamespaces, rowsUnder } from '../waiting/parked-queries.js';
 
 /** A complete namespace: omitted members are cleared. */
 interface NamespaceInput {

@@ -29,8 +29,7 @@ import { answerList, heldSource, type ListAnswer, type ListRequest, namedSource 
 import { compileFilter } from '../listing/filters.js';
 import { listNodePools as allNodePools, readNodePool as findNodePool } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { noRows, rowsNamed } from '../waiting/watched-rows.js';
+import { type Answer, noRows, rowsNamed } from '../waiting/parked-queries.js';
 
 /** A complete node pool: omitted members are cleared. */
 interface NodePoolInput {

@@ -8,8 +8,7 @@ import { type AllocationDocument, allocationDocument } from '../../scheduler/all
 import type { EngineContext } from '../context/engine-context.js';
 import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { rowsUnder } from '../waiting/watched-rows.js';
+import { type Answer, rowsUnder } from '../waiting/parked-queries.js';
 
 /**
  * Every stored allocation of the node, current or past, with the job version that it runs. Index: that of the last change of

@@ -17,7 +17,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { JobSummary } from '../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { rowsUnder, type Watch } from '../waiting/watched-rows.js';
+import { rowsUnder, type Watch } from '../waiting/parked-queries.js';
 import type { Transaction } from '../write-transaction.js';
 import { readJobRow, writeRegistration } from './jobs/job-rows.js';
 

@@ -12,8 +12,7 @@ import { readAllocationJob } from '../records/jobs/job-rows.js';
 import { pagesOf } from '../records/pages.js';
 import { readInStep } from '../records/scheduling/scheduling-snapshot.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { rowsUnder } from '../waiting/watched-rows.js';
+import { type Answer, rowsUnder } from '../waiting/parked-queries.js';
 import { isAgentOf } from './node-ownership.js';
 
 /**

@@ -8,8 +8,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer, type ListRequest, namedSource } from '../listing/answer-list.js';
 import { compileFilter } from '../listing/filters.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { rowsUnder } from '../waiting/watched-rows.js';
+import { type Answer, rowsUnder } from '../waiting/parked-queries.js';
 
 /** Selects the nodes of `listNodes`, and whether it waits for a change. */
 export interface ListNodesInput extends ListRequest, MayWait {}

@@ -23,8 +23,7 @@ import { compileFilter } from '../listing/filters.js';
 import { someNamespace } from '../records/declared-rows.js';
 import { readRunAnywhere, readShownJob } from '../records/function-jobs.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';
+import { type Answer, rowsInNamespaces, rowsUnder } from '../waiting/parked-queries.js';
 
 type ServiceRead<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
 

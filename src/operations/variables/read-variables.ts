@@ -13,8 +13,7 @@ import { answerList, type ListAnswer, type ListRequest, namespacedSource } from 
 import { compileFilter } from '../listing/filters.js';
 import { decryptItems } from '../records/stored-secrets.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
-import { noRows, rowsUnder } from '../waiting/watched-rows.js';
+import { type Answer, noRows, rowsUnder } from '../waiting/parked-queries.js';
 
 /** Selects the variables of `listVariables`, and whether it waits for a change. */
 interface ListVariablesInput extends ListRequest {

@@ -12,8 +12,7 @@ import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js'
 import { jobs } from '../../../src/jobs/job-record.js';
 import { commit } from '../../../src/operations/commit.js';
 import { answerQuery } from '../../../src/operations/waiting/blocking-query.js';
-import type { BlockingQuery } from '../../../src/operations/waiting/parked-queries.js';
-import { noRows, rowsUnder } from '../../../src/operations/waiting/watched-rows.js';
+import { type BlockingQuery, noRows, rowsUnder } from '../../../src/operations/waiting/parked-queries.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { jobFrom } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';

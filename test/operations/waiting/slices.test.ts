@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Slices } from '../../../src/operations/waiting/slices.js';
+import { Slices } from '../../../src/operations/waiting/parked-queries.js';
 
 /** Answers this many readers that take so many milliseconds each; gives the sizes of the slices. */
 async function sizesOf(readers: number, cost: number): Promise<readonly number[]> {

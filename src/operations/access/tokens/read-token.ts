@@ -16,8 +16,7 @@ import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { presentedSecret } from '../../records/presented-secret.js';
 import { answerQuery, type MayWait, type Waiting } from '../../waiting/blocking-query.js';
-import type { Answer } from '../../waiting/parked-queries.js';
-import { rowsUnder } from '../../waiting/watched-rows.js';
+import { type Answer, rowsUnder } from '../../waiting/parked-queries.js';
 
 /** One token; undefined when there is none. Management callers read every token, others their own. */
 export function readToken(

@@ -37,7 +37,7 @@ import { compileFilter } from '../../listing/filters.js';
 import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';
 import { readNodePool } from '../../records/declared-rows.js';
 import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../records/function-jobs.js';
-import { rowsUnder } from '../../waiting/watched-rows.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
 import { type NamespaceQuery, showsOutcomes, visibilityOf } from './read-query.js';
 
 /** Selects the jobs of `listJobs`, and whether it waits for a change. */

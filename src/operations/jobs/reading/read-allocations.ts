@@ -29,8 +29,7 @@ import { computedRow, readRunAnywhere, readRunOfJob, watchesOfRun } from '../../
 import { ofPresentRegistration, readAllocationJob } from '../../records/jobs/job-rows.js';
 import { pagesOf } from '../../records/pages.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
-import type { Answer } from '../../waiting/parked-queries.js';
-import { rowsUnder } from '../../waiting/watched-rows.js';
+import { type Answer, rowsUnder } from '../../waiting/parked-queries.js';
 import {
   type JobQuery,
   type NamespaceQuery,

@@ -19,8 +19,7 @@ import {
 } from '../../records/function-jobs.js';
 import { readJobVersions } from '../../records/jobs/job-rows.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
-import { type Answer, atOnce } from '../../waiting/parked-queries.js';
-import { rowsUnder } from '../../waiting/watched-rows.js';
+import { type Answer, atOnce, rowsUnder } from '../../waiting/parked-queries.js';
 import { type JobQuery, queryKey, type Read, readOfJob, rowsOfJob } from './read-query.js';
 
 /**

@@ -10,8 +10,7 @@ import type { Table } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { everythingSeen } from '../../listing/answer-list.js';
 import { answerQuery, type MayWait } from '../../waiting/blocking-query.js';
-import type { Answer } from '../../waiting/parked-queries.js';
-import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-rows.js';
+import { type Answer, rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/parked-queries.js';
 
 /** The result of a read: the index to wait for next, and the value. */
 export type Read<T, E = never> = ResultAsync<Answer<T>, StorageError | E>;
