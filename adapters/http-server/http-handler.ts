@@ -459,8 +459,18 @@ function callFrom(
   const readBody: RouteCall['readBody'] = () => body.read();
   const mayWait = (): boolean => place.take();
   return {
-    ...{ engine, caller, request, pathValues, query, dialect, errors, plain, readBody, mayWait },
-    ...{ deliveryResponses, notificationsPath },
+    engine,
+    caller,
+    request,
+    pathValues,
+    query,
+    dialect,
+    deliveryResponses,
+    errors,
+    plain,
+    readBody,
+    mayWait,
+    notificationsPath,
   };
 }
 
