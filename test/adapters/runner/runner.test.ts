@@ -37,8 +37,8 @@ import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
-import { patience } from '../../support/patience.js';
 import { runProgram } from '../../support/run-program.js';
+import { untilRecords } from '../../support/until-records.js';
 
 interface House {
   readonly engine: Engine;
@@ -113,21 +113,8 @@ async function allAllocations(engine: Engine): Promise<Allocation[]> {
   return read._unsafeUnwrap();
 }
 
-/** Waits for a state of the store, woken by its changes. */
-async function until(engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<Allocation[]> {
-  const limit = AbortSignal.timeout(patience);
-  while (!limit.aborted) {
-    const { index, all } = (
-      await engine.storage.read((view) => ({
-        index: view.index,
-        all: view.list(allocations).map(({ record }) => record),
-      }))
-    )._unsafeUnwrap();
-    if (holds(all)) return all;
-    await engine.storage.waitForChange([allocations], index, limit);
-  }
-  throw new Error(`The allocations never came to the expected state: ${JSON.stringify(await allAllocations(engine))}`);
-}
+const until = (engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<Allocation[]> =>
+  untilRecords(engine, allocations, holds);
 
 /** What the workspace was told, in order. */
 async function heard({ storage }: Engine): Promise<string[]> {

@@ -31,6 +31,7 @@ import { type Allocation, allocations } from '../../../../src/scheduler/allocati
 import { type AgentLinkage, agentLinkages } from '../../../support/agent-linkages.js';
 import { groupDocument } from '../../../support/jobs.js';
 import { patience } from '../../../support/patience.js';
+import { untilRecord } from '../../../support/until-records.js';
 
 const program = 'echo "begun $NOMAD_TASK_NAME"; trap "echo heard" USR1; while :; do sleep 0.05; done';
 
@@ -69,20 +70,8 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  async function until(holds: (allocation: Allocation) => boolean): Promise<Allocation> {
-    const limit = AbortSignal.timeout(patience);
-    while (!limit.aborted) {
-      const read = await engine.storage.read((view) => ({
-        index: view.index,
-        found: view.list(allocations).map(({ record }) => record),
-      }));
-      const { index, found } = read._unsafeUnwrap();
-      const fit = found.find(holds);
-      if (fit !== undefined) return fit;
-      await engine.storage.waitForChange([allocations], index, limit);
-    }
-    throw new Error('The allocation never came to the expected state');
-  }
+  const until = (holds: (allocation: Allocation) => boolean): Promise<Allocation> =>
+    untilRecord(engine, allocations, holds);
 
   async function restarts(): Promise<number> {
     return (await until(({ ID }) => ID === id)).TaskStates?.['main']?.Restarts ?? 0;

@@ -24,7 +24,7 @@ import type { Storage } from '../../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { agentLinkages, type LinkageKind } from '../../../support/agent-linkages.js';
 import { groupDocument } from '../../../support/jobs.js';
-import { patience } from '../../../support/patience.js';
+import { untilRecords } from '../../../support/until-records.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -90,22 +90,9 @@ async function newest(engine: Engine, holds: (newest: Allocation, count: number)
   return all[0] as Allocation;
 }
 
-/** All allocations, the newest first, when they are as asked; woken by changes. */
-async function until(engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<readonly Allocation[]> {
-  const limit = AbortSignal.timeout(patience);
-  for (;;) {
-    const { index, all } = (
-      await engine.storage.read((view) => ({
-        index: view.index,
-        all: view.list(allocations).map(({ record }) => record),
-      }))
-    )._unsafeUnwrap();
-    all.sort((one, other) => other.CreateIndex - one.CreateIndex);
-    if (holds(all)) return all;
-    if (limit.aborted) throw new Error(`The allocations never came to the expected state: ${JSON.stringify(all)}`);
-    await engine.storage.waitForChange([allocations], index, limit);
-  }
-}
+/** The newest comes first. */
+const until = (engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<readonly Allocation[]> =>
+  untilRecords(engine, allocations, (all) => holds(all.sort((one, other) => other.CreateIndex - one.CreateIndex)));
 
 /** The allocation of this number, when its task has written. */
 async function running(engine: Engine, directory: string, number: number): Promise<Allocation> {

@@ -14,7 +14,7 @@ import { registerJob } from '../../../../src/operations/jobs/registration/regist
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { groupDocument } from '../../../support/jobs.js';
-import { patience } from '../../../support/patience.js';
+import { untilRecord } from '../../../support/until-records.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -62,37 +62,13 @@ async function register(engine: Engine, task: Record<string, unknown>, group: Re
   return (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
 }
 
-/** The first record that is as asked; woken by changes. */
-async function until<T>(engine: Engine, table: never, holds: (record: T) => boolean): Promise<T> {
-  const limit = AbortSignal.timeout(patience);
-  while (!limit.aborted) {
-    const { index, records } = (
-      await engine.storage.read((view) => ({
-        index: view.index,
-        records: view.list<T>(table).map((row) => row.record),
-      }))
-    )._unsafeUnwrap();
-    const found = records.find(holds);
-    if (found !== undefined) return found;
-    await engine.storage.waitForChange([table], index, limit);
-  }
-  throw new Error('No record came to the expected state');
-}
-
 const end = (engine: Engine) =>
-  until<Allocation>(engine, allocations as never, ({ ClientStatus }) => ['complete', 'failed'].includes(ClientStatus));
+  untilRecord(engine, allocations, ({ ClientStatus }) => ['complete', 'failed'].includes(ClientStatus));
 const log = (directory: string, { ID }: Allocation): string =>
   readFileSync(join(directory, 'allocations', ID, 'alloc', 'logs', 'main.stdout.0'), 'utf8');
 
 async function whyNot(engine: Engine): Promise<Record<string, number> | null | undefined> {
-  type Evaluation = {
-    readonly FailedTGAllocs?: Record<string, { ConstraintFiltered: Record<string, number> | null }> | null;
-  };
-  const evaluation = await until<Evaluation>(
-    engine,
-    evaluations as never,
-    ({ FailedTGAllocs }) => FailedTGAllocs != null,
-  );
+  const evaluation = await untilRecord(engine, evaluations, ({ FailedTGAllocs }) => FailedTGAllocs != null);
   return evaluation.FailedTGAllocs?.['app']?.ConstraintFiltered;
 }
 

@@ -14,6 +14,7 @@ import { type Allocation, allocations } from '../../../../src/scheduler/allocati
 import { nodes } from '../../../../src/scheduler/node.js';
 import { groupDocument } from '../../../support/jobs.js';
 import { patience } from '../../../support/patience.js';
+import { untilRecords } from '../../../support/until-records.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -97,19 +98,10 @@ const run = async (engine: Engine, task: Record<string, unknown>) => (await regi
 const set = async (engine: Engine, items: Record<string, string>, path = 'nomad/jobs/work') =>
   (await putVariable(engine, hostPrincipal, { path, items }))._unsafeUnwrap();
 
-/** The allocation, once its record is so; woken by changes. */
 async function until(engine: Engine, holds: (allocation: Allocation) => boolean): Promise<Allocation> {
-  const limit = AbortSignal.timeout(patience);
-  let last: Allocation | undefined;
-  while (!limit.aborted) {
-    const { index, first } = (
-      await engine.storage.read((view) => ({ index: view.index, first: view.list(allocations)[0]?.record }))
-    )._unsafeUnwrap();
-    last = first;
-    if (first !== undefined && holds(first)) return first;
-    await engine.storage.waitForChange([allocations], index, limit);
-  }
-  throw new Error(`The allocation never came to the expected state: ${JSON.stringify(last?.TaskStates)}`);
+  const [first] = await untilRecords(engine, allocations, ([each]) => each !== undefined && holds(each));
+  if (first === undefined) throw new Error('There is no allocation');
+  return first;
 }
 
 const ended = ({ ClientStatus }: Allocation): boolean => ['complete', 'failed'].includes(ClientStatus);
