@@ -1,5 +1,6 @@
 import { err, errAsync, ok } from 'neverthrow';
 import { allowsNodePool, everyNamespace } from '../../../access/allows.js';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import { declarations } from '../../../functions/declaration.js';
 import {
@@ -24,7 +25,6 @@ import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/record-schemas.js';
 import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
-import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type ListAnswer } from '../../listing/answer-list.js';
 import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
