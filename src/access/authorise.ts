@@ -28,14 +28,9 @@ export function mayPerform(
   { namespace, name, nodeId }: Readonly<Record<string, unknown>>,
 ): boolean {
   if ('checkedBy' in access) return caller.node === undefined || access.type === 'node';
-  switch (access.type) {
-    case 'node':
-      return mayActForNode(caller, String(nodeId));
-    case 'node_pools':
-      return caller.node === undefined && allowsNodePool(caller, String(name), access.right);
-    default: {
-      const named = namespace === undefined || namespace === '' ? 'default' : String(namespace);
-      return mayCall(access, caller, { namespace: named, workspace: undefined });
-    }
-  }
+  if (access.type === 'node') return mayActForNode(caller, String(nodeId));
+  if (access.type === 'node_pools')
+    return caller.node === undefined && allowsNodePool(caller, String(name), access.right);
+  const named = namespace === undefined || namespace === '' ? 'default' : String(namespace);
+  return mayCall(access, caller, { namespace: named, workspace: undefined });
 }

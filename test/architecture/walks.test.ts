@@ -19,7 +19,7 @@ const walks = {
   list: { from: 'GET /v1/jobs with a filter', most: 43 },
 };
 const mostFiles = 872;
-const mostLines = 145_900;
+const mostLines = 145_895;
 
 const list = 'SIGNALBOX_WALKS';
 const sources = sourceFiles(['src', 'adapters']);
