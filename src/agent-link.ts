@@ -1,9 +1,9 @@
 import { ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from './access/authorise.js';
 import type { ClaimRefused } from './access/node-claim.js';
 import { hostPrincipal } from './access/principal.js';
 import type { AgentProcess, NodeWorkList } from './agent/link/node-work.js';
-import { loadOperations, withOperations } from './load-operations.js';
-import type { PermissionDenied } from './operations/authorise.js';
+import { loadOperations, withOperations } from './local-transport.js';
 import type { EngineContext } from './operations/context/engine-context.js';
 import { secretHash } from './operations/records/presented-secret.js';
 import type { NodeClaimant } from './operations/scheduling/node-ownership.js';

@@ -1,5 +1,5 @@
 /*
- * The operation of every call, and all background loops, loaded together by `load-operations.ts`. The rows of `src/api` name the calls;
+ * The operation of every call, and all background loops, loaded together by `local-transport.ts`. The rows of `src/api` name the calls;
  * this is the column that only a process with an engine needs, so that clients bundle no operation. A row without its operation, or with one
  * of another form, does not compile.
  */
@@ -438,6 +438,7 @@ export const loops: readonly BackgroundLoop[] = [
   commandRelayLoop,
 ];
 
+export { mayPerform } from './access/authorise.js';
 export { workloadCaller } from './operations/access/tokens/authenticate-token.js';
 /* What the host of an engine and agents in its process use, beside the calls. */
 export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';

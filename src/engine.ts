@@ -8,8 +8,7 @@ import type { ErrorTag } from './api/errors.js';
 import { type Client, clientOver } from './client/client.js';
 import { type Host, hostOf } from './host.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
-import { loadOperations } from './load-operations.js';
-import { boundCalls, type CallName, localTransport } from './local-transport.js';
+import { boundCalls, type CallName, loadOperations, localTransport } from './local-transport.js';
 import { functionLabels } from './metrics/instruments.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import {

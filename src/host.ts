@@ -1,9 +1,9 @@
 import type { ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from './access/authorise.js';
 import { hostPrincipal, type Principal, type Workload } from './access/principal.js';
-import { withOperations } from './load-operations.js';
+import { withOperations } from './local-transport.js';
 import { tokenAuthenticator } from './operations/access/tokens/authenticate-token.js';
 import type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operations/access/tokens/put-token.js';
-import type { PermissionDenied } from './operations/authorise.js';
 import type { EngineContext } from './operations/context/engine-context.js';
 import type { PlanOutdated, PlanSeal } from './operations/jobs/registration/plan-job.js';
 import type { Registered, RegisterJobError } from './operations/jobs/registration/register-job.js';

@@ -60,6 +60,7 @@ export {
   everyNamespace,
   mayCall,
 } from './access/allows.js';
+export type { PermissionDenied } from './access/authorise.js';
 export {
   type Capability,
   capabilityFromName,
@@ -108,7 +109,6 @@ export {
 } from './access/principal.js';
 export type { OneTimeToken, RoleLink, TokenDocument, TokenStub } from './access/tokens.js';
 export type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operations/access/tokens/put-token.js';
-export type { PermissionDenied } from './operations/authorise.js';
 export { callerWithin } from './operations/records/presented-secret.js';
 export type { VariableWritten } from './operations/variables/write-variable.js';
 export type { InvalidVariable, ItemsMissing, VariableError } from './variables/errors.js';

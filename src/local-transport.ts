@@ -1,5 +1,5 @@
-import { err, errAsync, ok, okAsync, type Result, type ResultAsync } from 'neverthrow';
-import { mayCall, mayPerform } from './access/allows.js';
+import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
+import { mayCall } from './access/allows.js';
 import type { Principal } from './access/principal.js';
 import type { CallInput } from './api/answers.js';
 import type { Call } from './api/call.js';
@@ -11,13 +11,42 @@ import { aborted } from './client/client-error.js';
 import { SignalboxError } from './client/or-throw.js';
 import { socketPair } from './client/socket-pair.js';
 import type { UnknownRegion } from './jobs/errors.js';
-import { withOperations } from './load-operations.js';
 import type { EngineContext } from './operations/context/engine-context.js';
 import { type AnyOperation, type CallManner, operationInput } from './operations/operation.js';
 import { callerAfterWaiting } from './operations/records/caller-standing.js';
 import { isOfTokenStore } from './operations/records/presented-secret.js';
 import type { Waiting } from './operations/waiting/blocking-query.js';
 import { quoted } from './shared/values.js';
+
+type Operations = typeof import('./all-operations.js');
+
+let loaded: Operations | undefined;
+let loading: Promise<Operations> | undefined;
+
+/**
+ * The operations and loops, which are half of the code. They are no part of what `import 'signalbox'` loads: `createEngine` begins
+ * to load them, and what needs them waits.
+ */
+export function loadOperations(): Promise<Operations> {
+  loading ??= import('./all-operations.js').then(
+    (operations) => {
+      loaded = operations;
+      return operations;
+    },
+    (cause: unknown) => {
+      loading = undefined;
+      throw new Error(`A file of the package signalbox cannot be loaded; install the package again: ${String(cause)}`, {
+        cause,
+      });
+    },
+  );
+  return loading;
+}
+
+/** Performs `work` with the operations: at once when they have been loaded. */
+export function withOperations<T, E>(work: (operations: Operations) => ResultAsync<T, E>): ResultAsync<T, E> {
+  return loaded === undefined ? new ResultAsync(loadOperations().then(work)) : work(loaded);
+}
 
 /** Identifies a call by its area and its name there. */
 export interface CallName {
@@ -35,6 +64,8 @@ type PerformCall = (
   manner: CallManner,
 ) => ResultAsync<unknown, { readonly type: ErrorTag }>;
 
+const rows: Readonly<Record<string, Readonly<Record<string, Call>>>> = api;
+
 /** All calls of an engine, for the client in process and the HTTP adapter alike. */
 export function boundCalls(context: EngineContext): PerformCall {
   return ({ area, method }, caller, input, manner) => {
@@ -42,8 +73,9 @@ export function boundCalls(context: EngineContext): PerformCall {
     if (region !== undefined && region !== '' && region !== context.settings.jobs.region) {
       return errAsync(unknownRegion(String(region)));
     }
-    const row = (api[area as keyof Api] as Readonly<Record<string, Call>>)[method] as Call;
-    return withOperations(({ operations }) => {
+    const row = rows[area]?.[method];
+    if (row === undefined) throw new TypeError(`there is no call ${area}.${method}`);
+    return withOperations(({ operations, mayPerform }) => {
       const ofArea = operations[area as keyof Api] as unknown as Readonly<Record<string, AnyOperation>>;
       const operation = ofArea[method] as AnyOperation;
       const answer: Answering = (asCaller, asManner) =>

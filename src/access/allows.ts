@@ -1,6 +1,5 @@
 import { globMatches } from '../shared/values.js';
 import { type Capability, capabilityFromName, expandCapabilities } from './capability.js';
-import { mayActForNode } from './node-claim.js';
 import {
   type Area,
   type AreaLevel,
@@ -163,40 +162,34 @@ export type CallAccess =
   | { readonly type: 'variables'; readonly checkedBy: 'operation' }
   | { readonly type: 'management' };
 
-/** The objects that a request names, as far as they are known. */
+/** The objects that the path and the query of a request name. */
 export interface Concerned {
   /** Undefined if the request names none. */
   readonly namespace: string | undefined;
   /** Undefined if the request names none. */
   readonly workspace: string | undefined;
-  readonly nodePool?: string;
-  readonly node?: string;
 }
 
 /**
- * Whether a caller can have the right that a call requires: on the objects that are named, otherwise on any. Checked by path and query
- * alone, it spares the server from reading bodies of callers that cannot have the right.
+ * Whether a caller can have the right that a call requires, checked by path and query alone. It spares the server from reading bodies of
+ * callers that cannot have the right.
  */
-export function mayCall(access: CallAccess, caller: Principal, concerned: Concerned): boolean {
-  const { namespace, workspace, nodePool, node } = concerned;
+export function mayCall(access: CallAccess, caller: Principal, { namespace, workspace }: Concerned): boolean {
   // The agent of a node may make only its own calls, not those that admit every authenticated caller.
-  if (caller.node !== undefined && access.type !== 'node') return access.type === 'public';
+  if (caller.node !== undefined) return access.type === 'node' || access.type === 'public';
   switch (access.type) {
     case 'public':
     case 'any':
       return true;
     case 'management':
-      return caller.management;
     case 'node':
-      return node === undefined ? caller.management || caller.node !== undefined : mayActForNode(caller, node);
+      return caller.management;
     case 'variables':
       return allowsSomeVariable(caller);
     case 'area':
       return allowsArea(caller, access.area, access.right);
     case 'node_pools':
-      return nodePool === undefined
-        ? allowsSomeNodePool(caller, access.right)
-        : allowsNodePool(caller, nodePool, access.right);
+      return allowsSomeNodePool(caller, access.right);
     case 'namespace': {
       const named = access.namedBy !== 'record' && namespace !== undefined && namespace !== '';
       const otherwise = access.namedBy === undefined ? 'default' : everyNamespace;
@@ -207,21 +200,6 @@ export function mayCall(access: CallAccess, caller: Principal, concerned: Concer
         ? allowsSomeWorkspace(caller, access.right)
         : allowsWorkspace(caller, workspace, access.right);
   }
-}
-
-/**
- * Whether the caller has the right that a call with these inputs requires. True also if the operation is declared to check it, but for
- * agents of nodes, which may make no such calls but their own.
- */
-export function mayPerform(access: CallAccess, caller: Principal, input: Readonly<Record<string, unknown>>): boolean {
-  if ('checkedBy' in access) return caller.node === undefined || access.type === 'node';
-  const { namespace, nodeId, name } = input;
-  return mayCall(access, caller, {
-    namespace: namespace === undefined || namespace === '' ? 'default' : String(namespace),
-    workspace: undefined,
-    nodePool: String(name),
-    node: String(nodeId),
-  });
 }
 
 /** The part of a principal that its policies determine. */
@@ -374,7 +352,7 @@ function compiled({ namespaces, nodePools = {}, hostVolumes = {}, workspaces }: 
 
 function sets<C extends string>(
   rules: Readonly<Record<string, readonly C[]>>,
-): readonly (readonly [string, ReadonlySet<C>])[] {
+): readonly (readonly [string, ReadonlySet<C | 'deny'>])[] {
   return Object.entries(rules).map(([glob, granted]) => [glob, denyAlone(new Set(granted))]);
 }
 
@@ -383,8 +361,8 @@ function withList(granted: readonly VariableCapability[]): ReadonlySet<VariableC
   return new Set(granted.includes('read') ? [...granted, 'list'] : granted);
 }
 
-function denyAlone<C extends string>(granted: ReadonlySet<C>): ReadonlySet<C> {
-  return (granted as ReadonlySet<string>).has('deny') ? new Set(['deny' as C]) : granted;
+function denyAlone<C extends string>(granted: ReadonlySet<C | 'deny'>): ReadonlySet<C | 'deny'> {
+  return granted.has('deny') ? new Set(['deny']) : granted;
 }
 
 /** Rules by name or glob, indexed to find the applicable one. */

@@ -8,9 +8,12 @@ export type { CallAccess } from '../access/allows.js';
 /** A right in a namespace that the request names. */
 type NamespaceAccess = CallAccess & { readonly type: 'namespace'; readonly namedBy?: 'body' };
 
+/** Of rights that a stored record or a document decides. */
+const checkedBy = 'operation';
+
 export const everybody: CallAccess = { type: 'public' };
 /** All callers, with or without a token: the operation decides what they see. */
-export const anyCaller: CallAccess = { type: 'any', checkedBy: 'operation' };
+export const anyCaller: CallAccess = { type: 'any', checkedBy };
 export const management: CallAccess = { type: 'management' };
 
 /** One of the capabilities in the namespace of the query. */
@@ -24,25 +27,25 @@ export function inNamespaceOfBody(...anyOf: readonly Capability[]): NamespaceAcc
 }
 
 /** One of the capabilities in the namespace of the record concerned. */
-export function inNamespaceOfRecord(...anyOf: readonly Capability[]): CallAccess {
-  return { type: 'namespace', anyOf, namedBy: 'record', checkedBy: 'operation' };
+export function onRecord(...anyOf: readonly Capability[]): CallAccess {
+  return { type: 'namespace', anyOf, namedBy: 'record', checkedBy };
 }
 
 /** A right on the workspace concerned. */
 export function onWorkspace(right: WorkspaceRight): CallAccess {
-  return { type: 'workspace', right, checkedBy: 'operation' };
+  return { type: 'workspace', right, checkedBy };
 }
 
 /** The agent of a node, for that node. */
 export const nodeAgent: CallAccess & { readonly type: 'node' } = { type: 'node' };
 
 /** The same right, which a stored record or a document decides. */
-export function checkedByOperation(access: NamespaceAccess | typeof nodeAgent): CallAccess {
-  return { ...access, checkedBy: 'operation' };
+export function byOperation(access: NamespaceAccess | typeof nodeAgent): CallAccess {
+  return { ...access, checkedBy };
 }
 
 /** Any right on variables; the operation checks each path. */
-export const onVariables: CallAccess = { type: 'variables', checkedBy: 'operation' };
+export const onVariables: CallAccess = { type: 'variables', checkedBy };
 
 /** A right in an area with a single access level, such as nodes. */
 export function inArea(area: Area, right: 'list' | 'read' | 'write'): CallAccess {

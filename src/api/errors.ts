@@ -1,3 +1,4 @@
+import type { PermissionDenied } from '../access/authorise.js';
 import type { AccessError } from '../access/errors.js';
 import type { ClaimRefused } from '../access/node-claim.js';
 import type { CommandRefused } from '../agent/link/node-command.js';
@@ -28,7 +29,6 @@ import type {
 } from '../jobs/errors.js';
 import type { ForceRefused } from '../jobs/periodic/decide-launch.js';
 import type { NotificationError } from '../notifications/errors.js';
-import type { PermissionDenied } from '../operations/authorise.js';
 import type { EvaluationDeletionRefused } from '../operations/jobs/delete-evaluations.js';
 import type { UnknownAllocation } from '../operations/jobs/reading/read-allocations.js';
 import type { UnreadableSource } from '../operations/jobs/registration/parse-job-source.js';

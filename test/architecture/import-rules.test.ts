@@ -78,7 +78,6 @@ const commonOperations = [
   'reactions',
   'node-commands',
   'queue',
-  'authorise.ts',
   'operation.ts',
   'commit.ts',
   'events.ts',

@@ -1,5 +1,5 @@
 import { type ManualClock, manualClock, memoryStorage } from '../../adapters/memory/index.js';
-import { loadOperations } from '../../src/load-operations.js';
+import { loadOperations } from '../../src/local-transport.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Storage } from '../../src/ports/storage.js';
 

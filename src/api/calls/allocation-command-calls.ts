@@ -1,6 +1,6 @@
 import type { AllocationUsage, CommandOutput, FileDescription, Usage } from '../../agent/link/node-command.js';
 import type { StoppedAllocation } from '../../operations/allocations/stop-allocation.js';
-import { anyCaller, inNamespace, inNamespaceOfRecord } from '../access.js';
+import { anyCaller, inNamespace, onRecord } from '../access.js';
 import { type AnswerForm, computed, nothing, written } from '../answers.js';
 import { socket, stream, write, writeServer } from '../call.js';
 import { allocationInPath, commandErrors, inBody, inPath, inQuery, required, taskInQuery } from '../inputs.js';
@@ -18,7 +18,7 @@ export const allocationCommandCalls = {
   /** Stops an allocation; it is replaced. */
   stop: writeServer({
     path: '/v1/allocation/{allocation_id}/stop',
-    access: inNamespaceOfRecord('alloc-lifecycle'),
+    access: onRecord('alloc-lifecycle'),
     summary: 'Stops an allocation; it is replaced if the job still needs it',
     args: ['allocationId'],
     inputs: {
@@ -33,7 +33,7 @@ export const allocationCommandCalls = {
   /** Restarts tasks of an allocation in place. */
   restart: write({
     path: '/v1/client/allocation/{allocation_id}/restart',
-    access: inNamespaceOfRecord('alloc-lifecycle'),
+    access: onRecord('alloc-lifecycle'),
     summary: 'Restarts one task, all running tasks, or all tasks including ended ones',
     args: ['allocationId'],
     optionalBody: true,
@@ -49,7 +49,7 @@ export const allocationCommandCalls = {
   /** Sends a signal to tasks of an allocation. */
   signal: write({
     path: '/v1/client/allocation/{allocation_id}/signal',
-    access: inNamespaceOfRecord('alloc-lifecycle'),
+    access: onRecord('alloc-lifecycle'),
     summary: 'Sends a signal to one task, or to all running tasks',
     args: ['allocationId', 'signal'],
     inputs: {
@@ -79,7 +79,7 @@ export const allocationCommandCalls = {
   stats: write({
     path: '/v1/client/allocation/{allocation_id}/stats',
     methods: ['GET'],
-    access: inNamespaceOfRecord('read-job'),
+    access: onRecord('read-job'),
     summary: "The current resource usage of an allocation's tasks",
     args: ['allocationId'],
     inputs: { allocationId: allocationInPath, task: taskInQuery },
@@ -91,7 +91,7 @@ export const allocationCommandCalls = {
   clientChecks: write({
     path: '/v1/client/allocation/{allocation_id}/checks',
     methods: ['GET'],
-    access: inNamespaceOfRecord('read-job'),
+    access: onRecord('read-job'),
     summary: 'The newest results of the checks of an allocation, from its node',
     args: ['allocationId'],
     inputs: { allocationId: allocationInPath },
@@ -103,7 +103,7 @@ export const allocationCommandCalls = {
   checks: write({
     path: '/v1/allocation/{allocation_id}/checks',
     methods: ['GET'],
-    access: inNamespaceOfRecord('read-job'),
+    access: onRecord('read-job'),
     summary: 'The newest results of the checks of an allocation',
     args: ['allocationId'],
     inputs: { allocationId: allocationInPath },
@@ -114,7 +114,7 @@ export const allocationCommandCalls = {
   /** Runs a command in the context of a task, with its input and output. */
   exec: socket({
     path: '/v1/client/allocation/{allocation_id}/exec',
-    access: inNamespaceOfRecord('alloc-exec'),
+    access: onRecord('alloc-exec'),
     summary: 'Runs a command in the context of a task: its input and output as messages of a WebSocket',
     args: ['allocationId'],
     inputs: {
@@ -234,7 +234,7 @@ export const fileCalls = {
   list: write({
     path: '/v1/client/fs/ls/{allocation_id}',
     methods: ['GET'],
-    access: inNamespaceOfRecord('read-fs'),
+    access: onRecord('read-fs'),
     summary: 'The entries of a folder of an allocation',
     args: ['allocationId'],
     inputs: { allocationId: allocationInPath, path },
@@ -246,7 +246,7 @@ export const fileCalls = {
   stat: write({
     path: '/v1/client/fs/stat/{allocation_id}',
     methods: ['GET'],
-    access: inNamespaceOfRecord('read-fs'),
+    access: onRecord('read-fs'),
     summary: 'One file or folder of an allocation',
     args: ['allocationId'],
     inputs: { allocationId: allocationInPath, path: file },
@@ -257,7 +257,7 @@ export const fileCalls = {
   /** A file of an allocation, whole. */
   read: stream('bytes', {
     path: '/v1/client/fs/cat/{allocation_id}',
-    access: inNamespaceOfRecord('read-fs'),
+    access: onRecord('read-fs'),
     summary: 'The complete content of a file of an allocation',
     args: ['allocationId'],
     inputs: { allocationId: allocationInPath, path: file },
@@ -269,7 +269,7 @@ export const fileCalls = {
   /** A part of a file of an allocation. */
   readAt: stream('bytes', {
     path: '/v1/client/fs/readat/{allocation_id}',
-    access: inNamespaceOfRecord('read-fs'),
+    access: onRecord('read-fs'),
     summary: 'A part of a file of an allocation',
     args: ['allocationId'],
     inputs: {
@@ -286,7 +286,7 @@ export const fileCalls = {
   /** A file of an allocation in chunks, and further output as it is appended. */
   stream: stream('joined', {
     path: '/v1/client/fs/stream/{allocation_id}',
-    access: inNamespaceOfRecord('read-fs'),
+    access: onRecord('read-fs'),
     summary: 'Streams a file of an allocation, including bytes appended later',
     args: ['allocationId'],
     inputs: {
@@ -304,7 +304,7 @@ export const fileCalls = {
   /** The output of a task, across its rotated log files. */
   logs: stream('joined', {
     path: '/v1/client/fs/logs/{allocation_id}',
-    access: inNamespaceOfRecord('read-logs', 'read-fs'),
+    access: onRecord('read-logs', 'read-fs'),
     summary: 'The output of a task',
     args: ['allocationId'],
     inputs: {
@@ -328,7 +328,7 @@ export const actionCalls = {
   /** Runs an action of a job in one of its allocations, with its input and output. */
   runAction: socket({
     path: '/v1/job/{job_id}/action',
-    access: inNamespaceOfRecord('alloc-exec'),
+    access: onRecord('alloc-exec'),
     summary: 'Runs an action of a job: its input and output as messages of a WebSocket',
     args: ['jobId'],
     inputs: {

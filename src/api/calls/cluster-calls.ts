@@ -2,7 +2,7 @@ import type { ClusterEvent } from '../../events/changes.js';
 import type { StreamedEvents } from '../../operations/events/stream-events.js';
 import type { Node } from '../../scheduler/node.js';
 import type { SchedulerConfiguration } from '../../scheduler/scheduler-configuration.js';
-import { checkedByOperation, inArea, inNamespace, management } from '../access.js';
+import { byOperation, inArea, inNamespace, management } from '../access.js';
 import { type AnswerForm, type Indexed, nothing, written } from '../answers.js';
 import { readServer, stream, writeServer } from '../call.js';
 import { inBody, inQueries, inQuery } from '../inputs.js';
@@ -56,7 +56,7 @@ export const clusterCalls = {
   /** The changes of jobs, evaluations, allocations, deployments, services and nodes, grouped by transaction. */
   events: stream('lines', {
     path: '/v1/event/stream',
-    access: checkedByOperation(inNamespace('read-job')),
+    access: byOperation(inNamespace('read-job')),
     summary:
       'Streams the changes of jobs, evaluations, allocations, deployments, services and nodes, one transaction per line',
     inputs: {

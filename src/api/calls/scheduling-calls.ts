@@ -9,7 +9,7 @@ import type { AllocationDocument, AllocationListStub } from '../../scheduler/all
 import type { Deployment } from '../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import type { Node } from '../../scheduler/node.js';
-import { anyCaller, checkedByOperation, inArea, inNamespace, inNamespaceOfRecord, management } from '../access.js';
+import { anyCaller, byOperation, inArea, inNamespace, management, onRecord } from '../access.js';
 import {
   type AnswerForm,
   found,
@@ -254,7 +254,7 @@ export const deploymentActionCalls = {
   /** Marks a deployment as failed; the job may revert to its last stable version. */
   fail: writeServer({
     path: '/v1/deployment/fail/{deployment_id}',
-    access: inNamespaceOfRecord('submit-job', 'fail-deployment'),
+    access: onRecord('submit-job', 'fail-deployment'),
     summary: 'Marks a deployment as failed; the job may revert to its last stable version',
     args: ['deploymentId'],
     inputs: { deploymentId: id },
@@ -265,7 +265,7 @@ export const deploymentActionCalls = {
   /** Pauses a deployment, or resumes it. */
   pause: writeServer({
     path: '/v1/deployment/pause/{deployment_id}',
-    access: inNamespaceOfRecord('submit-job', 'pause-deployment'),
+    access: onRecord('submit-job', 'pause-deployment'),
     summary: 'Pauses a deployment, or resumes it',
     args: ['deploymentId'],
     inputs: { deploymentId: idTwice, pause: inBody('Pause', jsonBoolean) },
@@ -276,7 +276,7 @@ export const deploymentActionCalls = {
   /** Promotes the canaries of a deployment. */
   promote: writeServer({
     path: '/v1/deployment/promote/{deployment_id}',
-    access: inNamespaceOfRecord('submit-job', 'promote-deployment'),
+    access: onRecord('submit-job', 'promote-deployment'),
     summary: 'Promotes the canaries of a deployment',
     args: ['deploymentId'],
     inputs: { deploymentId: idTwice, all: inBody('All', jsonBoolean), groups: inBody('Groups', jsonTexts) },
@@ -287,7 +287,7 @@ export const deploymentActionCalls = {
   /** Sets the health of allocations whose health is checked manually. */
   setHealth: writeServer({
     path: '/v1/deployment/allocation-health/{deployment_id}',
-    access: inNamespaceOfRecord('submit-job', 'set-alloc-health-deployment'),
+    access: onRecord('submit-job', 'set-alloc-health-deployment'),
     summary: 'Sets the health of allocations whose health is checked manually',
     args: ['deploymentId'],
     inputs: {
@@ -302,7 +302,7 @@ export const deploymentActionCalls = {
   /** Unblocks a deployment that waits for other regions; there is one region, so nothing changes. */
   unblock: writeServer({
     path: '/v1/deployment/unblock/{deployment_id}',
-    access: inNamespaceOfRecord('submit-job', 'unblock-deployment'),
+    access: onRecord('submit-job', 'unblock-deployment'),
     summary: 'Unblocks a deployment that waits for other regions; there is one region, so nothing changes',
     args: ['deploymentId'],
     inputs: { deploymentId: idTwice },
@@ -329,7 +329,7 @@ export const scalingCalls = {
   /** One scaling policy. */
   policy: read({
     path: '/v1/scaling/policy/{policy_id}',
-    access: checkedByOperation(inNamespace('read-scaling-policy', 'list-jobs')),
+    access: byOperation(inNamespace('read-scaling-policy', 'list-jobs')),
     summary: 'One scaling policy',
     args: ['id'],
     inputs: { id: inPath('policy_id', text) },

@@ -2,7 +2,7 @@ import type { VariableWritten } from '../../operations/variables/write-variable.
 import type { FuzzyMatches, PrefixMatches } from '../../queries/search.js';
 import type { ServiceNamespaceStub, ServiceRegistration } from '../../services/service-registration.js';
 import type { VariableDocument, VariableStub } from '../../variables/variable.js';
-import { anyCaller, checkedByOperation, inNamespace, inNamespaceOfRecord, onVariables } from '../access.js';
+import { anyCaller, byOperation, inNamespace, onRecord, onVariables } from '../access.js';
 import { type AnswerForm, done, found, type Indexed, inlinedMetadata, list, listSchema, page } from '../answers.js';
 import { read, readServer, write } from '../call.js';
 import { filterFaults, inBody, inPath, inQuery, pageInputs, withDefault } from '../inputs.js';
@@ -16,7 +16,7 @@ export const serviceCalls = {
   /** The services of a namespace, or of all (`*`). */
   list: read({
     path: '/v1/services',
-    access: checkedByOperation(inNamespace('read-job')),
+    access: byOperation(inNamespace('read-job')),
     summary: 'The services of a namespace, or of all (`*`), with their tags',
     inputs: { filter },
     errors: filterFaults,
@@ -83,7 +83,7 @@ export const allocationServiceCalls = {
   /** The instances of services that an allocation offers. */
   services: readServer({
     path: '/v1/allocation/{allocation_id}/services',
-    access: inNamespaceOfRecord('read-job'),
+    access: onRecord('read-job'),
     summary: 'The instances of services that an allocation offers',
     args: ['allocationId'],
     inputs: { allocationId: inPath('allocation_id', text) },
@@ -209,7 +209,7 @@ export const searchCalls = {
   /** Finds objects by a prefix, at most 20 of each context. */
   prefix: write({
     path: '/v1/search',
-    access: checkedByOperation(inNamespace('list-jobs', 'read-job')),
+    access: byOperation(inNamespace('list-jobs', 'read-job')),
     summary: 'Finds objects by a prefix, at most 20 of each context',
     args: ['prefix', 'context'],
     inputs: { prefix: withDefault(inBody('Prefix', jsonText), ''), context },

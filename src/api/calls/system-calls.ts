@@ -10,7 +10,7 @@ import type { LogEntry } from '../../operations/context/log-feed.js';
 import type { AgentMembers, AgentSelf, RaftConfiguration } from '../../operations/store/describe-agent.js';
 import type { Metrics } from '../../operations/store/read-metrics.js';
 import type { StoreStatus } from '../../operations/store/store-figures.js';
-import { checkedByOperation, everybody, inArea, nodeAgent } from '../access.js';
+import { byOperation, everybody, inArea, nodeAgent } from '../access.js';
 import { type AnswerForm, computed, done, found } from '../answers.js';
 import { readServer, socketServer, streamServer, system, writeServer } from '../call.js';
 import { inBody, inPath, inQuery, required } from '../inputs.js';
@@ -272,7 +272,7 @@ export const agentCalls = {
   /** Registers the node, or updates its description, and makes it ready. */
   register: writeServer({
     path: '/v1/node/{node_id}/agent/register',
-    access: checkedByOperation(nodeAgent),
+    access: byOperation(nodeAgent),
     summary: 'Registers a node, or updates its description, and makes it ready',
     args: ['nodeId', 'node'],
     inputs: {

@@ -323,9 +323,11 @@ export function filled<T extends object, D extends object>(copy: T, defaults: D)
 }
 
 /** The base, overridden by every given value of the overlay. */
+export function overlaid<T extends object>(base: T, overlay: T | null): T;
+export function overlaid<T extends object>(base: T | null, overlay: T | null): T | null;
 export function overlaid<T extends object>(base: T | null, overlay: T | null): T | null {
   if (base === null || overlay === null) return overlay ?? base;
-  return filled({ ...overlay }, base) as T;
+  return filled({ ...overlay }, base);
 }
 
 /** Null for an empty list or map: the document does not distinguish them. */

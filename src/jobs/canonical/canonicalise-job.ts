@@ -324,7 +324,7 @@ function canonicaliseMultiregion(multiregion: Multiregion): Multiregion {
 function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTaskGroup {
   const Count = group.Count ?? group.Scaling?.Min ?? 1;
   const areFunctions = group.Tasks?.length !== 0 && group.Tasks?.every(({ Driver }) => Driver === 'function') === true;
-  const RestartPolicy = overlaid<Restart>(defaultRestart(job.Type), group.RestartPolicy) as Restart;
+  const RestartPolicy = overlaid<Restart>(defaultRestart(job.Type), group.RestartPolicy);
   return {
     ...group,
     Count,
@@ -401,7 +401,7 @@ function canonicaliseTask(task: SubmittedTask, group: GroupHead): SubmittedTask 
     Templates: mapList(task.Templates, canonicaliseTemplate),
     Affinities: canonicaliseAffinities(task.Affinities),
     VolumeMounts: mapList(task.VolumeMounts, canonicaliseVolumeMount),
-    RestartPolicy: { ...(overlaid(group.RestartPolicy, task.RestartPolicy) as Restart) },
+    RestartPolicy: { ...overlaid(group.RestartPolicy, task.RestartPolicy) },
     Services: mapList(task.Services, (service) => canonicaliseService(service, `${group.name}-${task.Name}`)),
     ...(task.CSIPluginConfig === undefined ? {} : { CSIPluginConfig: canonicaliseCsiPlugin(task.CSIPluginConfig) }),
   };

@@ -117,18 +117,12 @@ export function omittedChanges(
 type Sides = readonly [before: unknown, after: unknown];
 
 function addChange(changes: Draft, name: string, [before, after]: Sides, contextual: boolean): void {
-  const given = [before, after].filter((side) => side !== null && side !== undefined);
-  if (given.length > 0 && given.every(isList)) {
-    addChangesOfList(
-      changes,
-      name,
-      [(before ?? []) as readonly unknown[], (after ?? []) as readonly unknown[]],
-      contextual,
-    );
-  } else if (given.length > 0 && given.every(isRecord)) {
-    changes.objects.push(
-      blockChange(name, [(before ?? null) as Item | null, (after ?? null) as Item | null], contextual),
-    );
+  const [old, next] = [before ?? null, after ?? null];
+  const [oldList, nextList] = [old ?? [], next ?? []];
+  const isGiven = old !== null || next !== null;
+  if (isGiven && isList(oldList) && isList(nextList)) addChangesOfList(changes, name, [oldList, nextList], contextual);
+  else if (isGiven && isItemOrNull(old) && isItemOrNull(next)) {
+    changes.objects.push(blockChange(name, [old, next], contextual));
   } else changes.fields.push(fieldChange(name, before, after));
 }
 
@@ -136,8 +130,9 @@ type Lists = readonly [before: readonly unknown[], after: readonly unknown[]];
 
 function addChangesOfList(changes: Draft, name: string, [before, after]: Lists, contextual: boolean): void {
   if (before.length === 0 && after.length === 0) changes.fields.push(fieldChange(name, null, []));
-  else if (![...before, ...after].every(isRecord)) changes.objects.push(elementsChange(name, [before, after]));
-  else changes.objects.push(...blockChanges(name, [before as Item[], after as Item[]], contextual));
+  else if (before.every(isRecord) && after.every(isRecord)) {
+    changes.objects.push(...blockChanges(name, [before, after], contextual));
+  } else changes.objects.push(elementsChange(name, [before, after]));
 }
 
 /** Elements at the same position are compared. */
@@ -221,10 +216,10 @@ function jsonOf(value: unknown): string {
 
 /** The whole content as JSON, whatever the order of the keys. */
 export function contentOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
-  if (Array.isArray(value)) return `[${value.map(contentOf).join(',')}]`;
+  if (isList(value)) return `[${value.map(contentOf).join(',')}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? '';
   const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${contentOf((value as Item)[key])}`).join(',')}}`;
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${contentOf(value[key])}`).join(',')}}`;
 }
 
 /** Of both sides, each once. */
@@ -238,6 +233,10 @@ function keysOf(old: Item | null, next: Item | null): string[] {
 function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return !value;
   return Object.keys(value).length === 0;
+}
+
+function isItemOrNull(value: unknown): value is Item | null {
+  return value === null || isRecord(value);
 }
 
 function isList(value: unknown): value is readonly unknown[] {

@@ -1,4 +1,4 @@
-import { compareBytes } from '../../shared/values.js';
+import { compareBytes, isRecord } from '../../shared/values.js';
 import { equalValues } from '../document/document-values.js';
 import {
   type Changes,
@@ -238,7 +238,8 @@ export function present<T>(value: T | undefined): readonly T[] {
 }
 
 export function itemAt(item: Item | null, field: string): Item | null {
-  return (item?.[field] ?? null) as Item | null;
+  const value = item?.[field];
+  return isRecord(value) ? value : null;
 }
 
 export function listAt(item: Item | null, field: string): readonly Item[] {
@@ -246,8 +247,9 @@ export function listAt(item: Item | null, field: string): readonly Item[] {
 }
 
 /** Numbers are compared as strings as well. */
-function textsAt(item: Item | null, field: string): readonly string[] {
-  return ((item?.[field] ?? []) as readonly unknown[]).map(String);
+export function textsAt(item: Item | null, field: string): readonly string[] {
+  const value = item?.[field];
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 // The order of the objects of one kind.
@@ -275,7 +277,8 @@ function sizeOf(list: readonly unknown[] | null): number {
 
 function comparePairs<T>(a: readonly T[] | null, b: readonly T[] | null, compare: (a: T, b: T) => number): number {
   for (const [at, element] of (a ?? []).entries()) {
-    const order = compare(element, b?.[at] as T);
+    const other = b?.[at];
+    const order = other === undefined ? 0 : compare(element, other);
     if (order !== 0) return order;
   }
   return 0;

@@ -99,8 +99,8 @@ const checkRule: ObjectRule = {
 function weightsOf(weights: Item): Flat {
   const flat = new Map<string, string>();
   for (const name of ['Passing', 'Warning']) {
-    const weight = weights[name] as number;
-    if (weight > 0) flat.set(name, String(weight));
+    const weight = weights[name];
+    if (typeof weight === 'number' && weight > 0) flat.set(name, String(weight));
   }
   return flat;
 }

@@ -50,6 +50,7 @@ import {
   part,
   present,
   strings,
+  textsAt,
   typeOfEntries,
 } from './diff-objects.js';
 
@@ -92,7 +93,7 @@ const dynamicPortRule: ObjectRule = {
 function joinedLists(dns: Item): Flat {
   const flat = new Map<string, string>();
   for (const name of ['Servers', 'Searches', 'Options']) {
-    const list = (dns[name] ?? []) as readonly string[];
+    const list = textsAt(dns, name);
     if (list.length > 0) flat.set(name, list.join(','));
   }
   return flat;
@@ -109,7 +110,7 @@ const networkRule: ObjectRule = {
     one('CNI', {
       name: 'CNIConfig',
       type: 'fields',
-      fields: (cni) => flattenFreeForm((cni['Args'] ?? null) as Item | null),
+      fields: (cni) => flattenFreeForm(itemAt(cni, 'Args')),
     }),
   ],
 };
@@ -231,11 +232,11 @@ const transparentProxy = part('TransparentProxy', (old, next, detail) => {
 /** The order of what is excluded does not matter. */
 function asSets(proxy: Item | null): Item | null {
   if (proxy === null) return null;
-  const entries = Object.entries(proxy).map(([name, value]) => [
+  const entries = Object.entries(proxy).map(([name, value]): [string, unknown] => [
     name,
     Array.isArray(value) ? [...new Set(value.map(String))].sort() : value,
   ]);
-  return Object.fromEntries(entries) as Item;
+  return Object.fromEntries(entries);
 }
 
 const upstreamRule: ObjectRule = {
@@ -370,10 +371,10 @@ const gatewayProxy = part('Proxy', (old, next, detail) => {
   const withTimeout = before !== null && after !== null;
   const fields = (proxy: Item): Flat => {
     if (!withTimeout) return gatewayProxyScalars(proxy);
-    const timeout = proxy['ConnectTimeout'] as number | null;
+    const timeout = proxy['ConnectTimeout'];
     return new Map([
       ...gatewayProxyScalars(proxy),
-      ['ConnectTimeout', timeout === null ? '' : durationTextFromNanos(timeout)],
+      ['ConnectTimeout', typeof timeout === 'number' ? durationTextFromNanos(timeout) : ''],
     ]);
   };
   const rule: ObjectRule = { name: 'Proxy', type: 'presence', fields, parts: [bindAddresses, freeForm('Config')] };

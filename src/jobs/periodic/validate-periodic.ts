@@ -297,8 +297,10 @@ function eitherDay({ dayOfMonth, dayOfWeek }: CronFields): CronOddity[] {
   return [{ kind: 'note', message: 'both day fields are restricted: a day that matches either of them is due' }];
 }
 
+const largerUnits: Partial<Record<FieldName, string>> = { second: 'minute', minute: 'hour', hour: 'day' };
+
 function unevenInterval(entry: CronEntry, name: FieldName): CronOddity[] {
-  const larger = ({ second: 'minute', minute: 'hour', hour: 'day' } as Partial<Record<FieldName, string>>)[name];
+  const larger = largerUnits[name];
   if (larger === undefined || entry.kind !== 'range' || !entry.text.startsWith('*')) return [];
   if (fieldSpan(name) % entry.step === 0) return [];
   const message = `${quoted(entry.text)} in the ${name} field restarts in every ${larger}, so the last interval is shorter`;

@@ -194,8 +194,8 @@ function commandOf({ Config }: Task): string[] {
   if (Config === null) return [];
   const { command, args } = Config;
   const texts: string[] = typeof command === 'string' ? [command] : [];
-  if (!Array.isArray(args)) return texts;
-  for (const text of args as readonly unknown[]) if (typeof text === 'string') texts.push(text);
+  const given: readonly unknown[] = Array.isArray(args) ? args : [];
+  for (const text of given) if (typeof text === 'string') texts.push(text);
   return texts;
 }
 

@@ -312,13 +312,12 @@ function validateCsiPlugin(plugin: CSIPluginConfig, report: Report): void {
 
 /** Whether a directory is the same as another one, or inside it. */
 function isBelow(path: string, directory: string): boolean {
-  const [inner, outer] = [path, directory].map(
-    (text) =>
-      `/${text
-        .split('/')
-        .filter((part) => part !== '' && part !== '.')
-        .join('/')}`,
-  ) as [string, string];
+  const normal = (text: string): string =>
+    `/${text
+      .split('/')
+      .filter((part) => part !== '' && part !== '.')
+      .join('/')}`;
+  const [inner, outer] = [normal(path), normal(directory)];
   return inner === outer || inner.startsWith(outer === '/' ? outer : `${outer}/`);
 }
 

@@ -1,4 +1,5 @@
 import { errAsync, ok, type ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { InvalidAccess } from '../../access/errors.js';
 import { parsePolicy } from '../../access/policy/parse-policy.js';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer, type ListRequest, namedSource } from '../listing/answer-list.js';

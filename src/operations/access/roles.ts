@@ -1,9 +1,9 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../access/authorise.js';
 import { type InvalidAccess, type RoleNotFound, unfitAccess } from '../../access/errors.js';
 import { policies, type RoleInput, roleFaults, roles, type StoredRole } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer, type ListRequest, namedSource } from '../listing/answer-list.js';

@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import {
@@ -15,7 +16,6 @@ import { runId } from '../../functions/run.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/page.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { performOnNode } from '../node-commands/perform-on-node.js';
 import { type RunOfJob, readRunAnywhere } from '../records/function-jobs.js';

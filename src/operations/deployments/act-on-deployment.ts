@@ -1,11 +1,11 @@
 import { err, type Result, type ResultAsync } from 'neverthrow';
+import { authorise, type PermissionDenied } from '../../access/authorise.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import type { DeploymentError, DeploymentNotFound } from '../../scheduler/deployment/deployment-errors.js';
 import type { DeploymentEvent } from '../../scheduler/deployment/transition-deployment.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type MovedDeployment, moveDeployment } from '../records/deployments/move-deployment.js';

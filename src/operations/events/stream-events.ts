@@ -1,12 +1,12 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { Principal } from '../../access/principal.js';
 import type { ClusterEvent, EventBatch, Notice } from '../../events/changes.js';
 import { type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } from '../../events/subscription.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
-import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { CallManner } from '../operation.js';
 import { eventOfNotice, keptFrom } from '../reactions/notices.js';

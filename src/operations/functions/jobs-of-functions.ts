@@ -1,5 +1,6 @@
 import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { Principal } from '../../access/principal.js';
 import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
 import { schedules } from '../../functions/declaration.js';
@@ -22,7 +23,6 @@ import type { ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import { isBase64 } from '../../shared/values.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { countDispatch } from '../reactions/quotas.js';

@@ -18,7 +18,6 @@ import {
   type RunError,
   type RunState,
   runId,
-  runStates,
   runs,
   type StoredRun,
   steps,
@@ -226,6 +225,8 @@ class UnfinishedRuns {
   }
 }
 
+const noneUnfinished = { scheduled: 0, queued: 0, running: 0, waiting: 0 };
+
 function functionView(view: ReadView, declared: FunctionDeclaration, unfinished: UnfinishedRuns): FunctionView {
   const { crons: _, missingSince, ...shown } = declared;
   const { name } = declared;
@@ -233,7 +234,6 @@ function functionView(view: ReadView, declared: FunctionDeclaration, unfinished:
   const { succeeded, others, cancelled = 0, timed_out = 0 } = stored;
   const paused = view.list(pauses, { prefix: [name] }).map(({ record }) => record);
   const { counts, hasMore } = unfinished.of(name, stored.unfinished);
-  const none = Object.fromEntries(runStates.map((state) => [state, 0])) as Record<RunState, number>;
   const failed = others - cancelled - timed_out;
   return {
     ...shown,
@@ -241,7 +241,7 @@ function functionView(view: ReadView, declared: FunctionDeclaration, unfinished:
     isPaused: paused.some(({ key }) => key === undefined),
     pausedKeys: paused.flatMap(({ key }) => (key === undefined ? [] : [key])),
     schedules: view.list(schedules, { prefix: [name] }).map(({ record }) => scheduleView(view, record)),
-    counts: { ...none, ...counts, succeeded, failed, cancelled, timed_out },
+    counts: { ...noneUnfinished, ...counts, succeeded, failed, cancelled, timed_out },
     hasMore,
   };
 }

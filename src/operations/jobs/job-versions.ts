@@ -1,4 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import { decideRevert, type RevertRequest, versionNotFound } from '../../jobs/changes/decide-registration.js';
@@ -20,7 +21,6 @@ import {
 import { type JobReference, jobs, jobVersions, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';

@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { CallerNames, Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
@@ -23,7 +24,6 @@ import { warningsText } from '../../jobs/validation/problems.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';

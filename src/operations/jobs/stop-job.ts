@@ -1,5 +1,6 @@
 import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import { type CallerNames, hostPrincipal, type Principal } from '../../access/principal.js';
 import { decideStop } from '../../jobs/changes/decide-registration.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
@@ -11,7 +12,6 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopFunction, stopRun } from '../functions/jobs-of-functions.js';

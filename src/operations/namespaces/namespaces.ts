@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { Filter } from '../../filter/compile-filter.js';
@@ -17,7 +18,6 @@ import {
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';

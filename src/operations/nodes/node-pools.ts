@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsNodePool } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
 import { errorsText } from '../../jobs/validation/problems.js';
@@ -22,7 +23,6 @@ import {
   nodePoolNotFound,
 } from '../../scheduler/nodes/check-node-pool.js';
 import type { Milliseconds } from '../../shared/duration.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, heldSource, type ListAnswer, type ListRequest, namedSource } from '../listing/answer-list.js';

@@ -61,10 +61,13 @@ export function writeNotices(
 }
 
 function removeOld(view: WriteView, from: number): void {
-  for (const table of [noticeBatches, earlierRecords]) {
-    const old = view.list<unknown>(table as Table<unknown>, { to: [from], limit: removedAtOnce });
-    for (const { record } of old) view.remove(table as Table<unknown>, (table as Table<unknown>).key(record));
-  }
+  removeOldOf(view, noticeBatches, from);
+  removeOldOf(view, earlierRecords, from);
+}
+
+function removeOldOf<R>(view: WriteView, table: Table<R>, from: number): void {
+  for (const { record } of view.list(table, { to: [from], limit: removedAtOnce }))
+    view.remove(table, table.key(record));
 }
 
 /** Index of the oldest transaction whose events streams still send, when the newest notices are those of `last`. */

@@ -1,4 +1,5 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../access/authorise.js';
 import { type ClaimRefused, decideNodeClaim } from '../../access/node-claim.js';
 import type { Principal } from '../../access/principal.js';
 import { tokens } from '../../access/tokens.js';
@@ -13,7 +14,6 @@ import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
 import { mergedMeta, nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { finish } from '../../scheduler/steps.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';

@@ -8,6 +8,7 @@ import {
   allowsVariable,
   everyNamespace,
 } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -37,7 +38,6 @@ import { nodePools } from '../../scheduler/node-pool.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { Table } from '../../shared/table.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
-import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
 import { listNodePools as allNodePools, namespaceNames } from '../records/declared-rows.js';

@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
+import { authorise, type PermissionDenied } from '../../access/authorise.js';
 import type { Principal } from '../../access/principal.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
 import type { FilterEvaluationError } from '../../filter/value-tests.js';
@@ -15,7 +16,6 @@ import {
   serviceList,
   serviceRegistrations,
 } from '../../services/service-registration.js';
-import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type FilterFault, heldSource } from '../listing/answer-list.js';

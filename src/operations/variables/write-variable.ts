@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsVariable } from '../../access/allows.js';
+import type { PermissionDenied } from '../../access/authorise.js';
 import type { Principal } from '../../access/principal.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { StorageError } from '../../ports/storage.js';
@@ -24,7 +25,6 @@ import {
   variables,
 } from '../../variables/variable.js';
 import { absentVariable, variableDocument, variableStub } from '../../variables/variable-document.js';
-import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readNamespace } from '../records/declared-rows.js';

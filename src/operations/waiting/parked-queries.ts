@@ -521,8 +521,8 @@ export class ParkedQueries {
       const began = this.#clock.monotonic();
       const answers: { readonly group: Group; readonly answer: Answer<unknown> }[] = [];
       let at = 0;
-      while (at < groups.length && (at === 0 || this.#clock.monotonic() - began < turnLength)) {
-        const group = groups[at] as Group;
+      for (const group of groups) {
+        if (at > 0 && this.#clock.monotonic() - began >= turnLength) break;
         at += 1;
         if (!changedAfter(view, group.query.tables, group.ranAt)) continue;
         answers.push({ group, answer: group.query.run(view) });

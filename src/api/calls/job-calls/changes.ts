@@ -7,7 +7,7 @@ import type { Registered } from '../../../operations/jobs/registration/register-
 import type { ValidatedJob } from '../../../operations/jobs/registration/validate-submitted-job.js';
 import type { StoppedJob } from '../../../operations/jobs/stop-job.js';
 import type { ForcedLaunch } from '../../../operations/periodic/launches.js';
-import { checkedByOperation, inNamespace, inNamespaceOfBody, inNamespaceOfRecord } from '../../access.js';
+import { byOperation, inNamespace, inNamespaceOfBody, onRecord } from '../../access.js';
 import { type AnswerForm, computed, found, inlinedMetadata, written } from '../../answers.js';
 import { read, region, write } from '../../call.js';
 import {
@@ -107,7 +107,7 @@ export const registrationCalls = {
   /** Registers a new job, or a new version of one. */
   register: write({
     path: '/v1/jobs',
-    access: checkedByOperation(inNamespaceOfBody('submit-job', 'register-job')),
+    access: byOperation(inNamespaceOfBody('submit-job', 'register-job')),
     summary: 'Registers a new job, or a new version of one',
     args: ['job'],
     inputs: registering,
@@ -118,7 +118,7 @@ export const registrationCalls = {
   /** Registers a new version of the job of this ID, or the job if there is none. */
   update: write({
     path: '/v1/job/{job_id}',
-    access: checkedByOperation(inNamespaceOfBody('submit-job', 'register-job')),
+    access: byOperation(inNamespaceOfBody('submit-job', 'register-job')),
     summary: 'Registers a new version of the job of this ID, or the job if there is none',
     args: ['jobId', 'job'],
     inputs: { jobId, ...registering },
@@ -145,7 +145,7 @@ export const registrationCalls = {
   /** Validates a job as a registration would; nothing is stored. */
   validate: write({
     path: '/v1/validate/job',
-    access: inNamespaceOfRecord('read-job'),
+    access: onRecord('read-job'),
     summary: 'Validates a job as a registration would; nothing is stored',
     args: ['job'],
     inputs: {
@@ -355,7 +355,7 @@ export const jobControlCalls = {
   /** Dry run of a registration; nothing is stored. */
   plan: write({
     path: '/v1/job/{job_id}/plan',
-    access: checkedByOperation(inNamespaceOfBody('submit-job', 'plan-job')),
+    access: byOperation(inNamespaceOfBody('submit-job', 'plan-job')),
     summary: 'Dry run of a registration; nothing is stored',
     args: ['jobId', 'job'],
     inputs: {

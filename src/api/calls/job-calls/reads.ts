@@ -7,7 +7,7 @@ import type { TaggedVersion } from '../../../operations/jobs/job-versions.js';
 import type { AllocationListStub } from '../../../scheduler/allocation-views.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
-import { inNamespace, inNamespaceOfBody, inNamespaceOfRecord } from '../../access.js';
+import { inNamespace, inNamespaceOfBody, onRecord } from '../../access.js';
 import {
   type AnswerForm,
   computed,
@@ -115,7 +115,7 @@ export const jobListCalls = {
   statusesOf: read({
     methods: ['POST'],
     path: '/v1/jobs/statuses',
-    access: inNamespaceOfRecord('read-job'),
+    access: onRecord('read-job'),
     summary: 'The current status of the given jobs, or without a body of all jobs of a namespace',
     args: ['jobs'],
     inputs: {

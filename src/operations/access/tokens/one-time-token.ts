@@ -1,4 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import {
   isExpired,
@@ -12,7 +13,6 @@ import {
 import type { Indexed } from '../../../api/answers.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
-import type { PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { presentedSecret, secretHash } from '../../records/presented-secret.js';

@@ -1,9 +1,9 @@
 import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/principal.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import { tokenSecret } from '../../../options/option-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
-import type { PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { secretHash } from '../../records/presented-secret.js';

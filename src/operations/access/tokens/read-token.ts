@@ -1,4 +1,5 @@
 import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { MalformedAccessor } from '../../../access/errors.js';
 import { roles } from '../../../access/policy-record.js';
 import { anonymousPrincipal, type Principal } from '../../../access/principal.js';
@@ -12,7 +13,6 @@ import {
 } from '../../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
-import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { presentedSecret } from '../../records/presented-secret.js';
 import { answerQuery, type MayWait, type Waiting } from '../../waiting/blocking-query.js';

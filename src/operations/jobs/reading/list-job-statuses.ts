@@ -1,5 +1,6 @@
 import { errAsync } from 'neverthrow';
 import { everyNamespace } from '../../../access/allows.js';
+import { authorise, type PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
@@ -9,7 +10,6 @@ import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { changedPositionOf, changedTokenOf, type Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
-import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type ListAnswer, type ListRequest, limited } from '../../listing/answer-list.js';
 import { compileFilter } from '../../listing/filters.js';

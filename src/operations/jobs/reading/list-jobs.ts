@@ -1,5 +1,6 @@
 import { err, errAsync, ok } from 'neverthrow';
 import { allowsNodePool, everyNamespace } from '../../../access/allows.js';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import { declarations } from '../../../functions/declaration.js';
 import {
@@ -23,7 +24,6 @@ import {
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
-import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import {
   answerList,

@@ -1,12 +1,12 @@
 import { errAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../../access/allows.js';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { Capability } from '../../../access/capability.js';
 import type { Principal } from '../../../access/principal.js';
 import type { ScalingPolicy } from '../../../jobs/document/policies.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
 import { type ScalingPolicyStub, scalingPoliciesOf, scalingPolicyStub } from '../../../jobs/scaling/scaling-records.js';
 import type { ReadView } from '../../../ports/storage.js';
-import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { someNamespace } from '../../records/declared-rows.js';
 import { answerQuery } from '../../waiting/blocking-query.js';

@@ -1,5 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, allowsArea, allowsHostVolume } from '../../../access/allows.js';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import { evaluatePolicies, policyRefused } from '../../../jobs/admission/job-policy.js';
 import { demandOf, minus, noDemand, quotaExcess, quotaOf } from '../../../jobs/admission/namespace-quota.js';
@@ -15,7 +16,6 @@ import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
 import { quoted } from '../../../shared/values.js';
-import type { PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { usageOf } from '../../reactions/quotas.js';
 import { readNamespace, readNodePool, readSchedulerConfiguration } from '../../records/declared-rows.js';

@@ -1,4 +1,5 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import { authorise } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import type { JobOfFunction } from '../../../functions/errors.js';
 import { registrationOf } from '../../../jobs/changes/decide-registration.js';
@@ -24,7 +25,6 @@ import { schedulingSteps } from '../../../scheduler/schedule.js';
 import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { authorise } from '../../authorise.js';
 import { commit, rehearse, rehearseInSteps } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { refreshCluster } from '../../context/learn-cluster.js';

@@ -1,4 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { authorise, type PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import type { JobOfFunction } from '../../../functions/errors.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
@@ -29,7 +30,6 @@ import { namespaceOf } from '../../../jobs/job-record.js';
 import { documentWarnings } from '../../../jobs/validation/job-warnings.js';
 import { warningsText } from '../../../jobs/validation/problems.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { authorise, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { readFunctionJob, refusedForFunction, registerFunctionJob } from '../../records/function-jobs.js';

@@ -1,4 +1,5 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
+import { authorise, type PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
 import { evaluatePolicies } from '../../../jobs/admission/job-policy.js';
@@ -9,7 +10,6 @@ import { namespaceOf } from '../../../jobs/job-record.js';
 import { documentWarnings } from '../../../jobs/validation/job-warnings.js';
 import { errorsText, warningsText } from '../../../jobs/validation/problems.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { readJobRow } from '../../records/jobs/job-rows.js';
 import { functionWarnings, problemsOfJob } from './check-registration.js';

@@ -1,11 +1,11 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { decideEventType, problemsOfSchema } from '../../../notifications/events/decide-event-type.js';
 import { type EventType, type EventTypeInput, eventTypes } from '../../../notifications/events/event-type.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
-import type { PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 

@@ -174,11 +174,11 @@ function readCustom(
   earlier: readonly FieldFault[] | undefined,
   now: Instant,
 ): Result<ReadEvent, InvalidAttributes> {
-  const faults = [...(earlier ?? [])];
   const key = attributes['idempotency_key'] ?? null;
-  if (!isIdempotencyKey(key)) faults.push(faultOfKey);
+  const idempotencyKey = isIdempotencyKey(key) ? key : undefined;
+  const faults = [...(earlier ?? []), ...(idempotencyKey === undefined ? [faultOfKey] : [])];
   const event = customEvent(type, attributes, isoFromInstant(now));
   if (event.isErr()) return err({ type: 'invalid_attributes', faults: [...faults, ...event.error.faults] });
-  if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
-  return ok({ event: event.value, idempotencyKey: key as string | null });
+  if (idempotencyKey === undefined || faults.length > 0) return err({ type: 'invalid_attributes', faults });
+  return ok({ event: event.value, idempotencyKey });
 }
