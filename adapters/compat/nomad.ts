@@ -73,13 +73,13 @@ function nomadErrors(): InterfaceErrors {
     },
     unknownPath: () => emptyResponse(404),
     wrongMethod: (where, allowed) => ({ ...neutral.errors.wrongMethod(where, allowed), body: 'Invalid method' }),
-    unauthenticated: ({ path }, token) => refusedToken(path, token) ?? refused(),
+    unauthenticated: (route, token) => refusedToken(route, token) ?? refused(),
     forbidden: refused,
     needsUpgrade: () => textResponse(500, needsUpgradeText),
     callError: (error, call) => {
       const { type } = error;
       if (isBusyStore(error)) return neutral.errors.callError(error, call);
-      if (type === 'permission_denied') return callsOfFiles.has(call.name) ? textResponse(200, denied) : refused();
+      if (type === 'permission_denied') return streamsOfFiles.has(call.name) ? textResponse(200, denied) : refused();
       return textResponse(statusOf(error, call.name), jobErrorText(error));
     },
   };
@@ -260,9 +260,7 @@ function redirect(method: string, target: string): HttpResponse {
 }
 
 /** The right for streams of files is checked after their start: the refusal is in the body. */
-const streamsOfFiles = /^\/v1\/client\/fs\/(cat|readat|stream)\//;
-const callsOfFiles: ReadonlySet<string> = new Set(['files.read', 'files.readAt', 'files.stream']);
-const logsOfTasks = /^\/v1\/client\/fs\/logs\//;
+const streamsOfFiles: ReadonlySet<string> = new Set(['files.read', 'files.readAt', 'files.stream']);
 /** Calls that the server forwards to a node, with the token. */
 const passedOn = /^\/v1\/client\//;
 /** Calls that look the token up themselves, before anything else. */
@@ -275,10 +273,10 @@ const denied = 'Permission denied';
  * The answers to an unknown token, on the paths where that is not a 403. A token other than a UUID is taken for a signed identity
  * whose signature cannot be read.
  */
-function refusedToken(path: string, secret: string): HttpResponse | undefined {
+function refusedToken({ name, path }: Pick<Route, 'name' | 'path'>, secret: string): HttpResponse | undefined {
   const isUuid = uuid.test(secret);
-  if (streamsOfFiles.test(path)) return textResponse(200, `rpc error: ${isUuid ? denied : noSignature}`);
-  if (logsOfTasks.test(path) && isUuid) return textResponse(500, `rpc error: ${denied}`);
+  if (streamsOfFiles.has(name)) return textResponse(200, `rpc error: ${isUuid ? denied : noSignature}`);
+  if (name === 'files.logs' && isUuid) return textResponse(500, `rpc error: ${denied}`);
   if (isUuid) return undefined;
   if (passedOn.test(path)) return textResponse(500, `rpc error: ${noSignature}`);
   return lookedUpFirst.test(path) ? textResponse(500, noSignature) : undefined;

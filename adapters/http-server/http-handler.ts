@@ -407,6 +407,7 @@ function answerAdmitted(
   return asked.errors.unauthenticated(route, tokenFrom(request) ?? '');
 }
 
+/** Depending on the dialect, errors in a small body precede a missing right. */
 function answerTo(
   caller: Principal,
   { route, pathValues }: Found,
@@ -435,10 +436,9 @@ const unread: ReadonlySet<number> = new Set([413, 503]);
 function foundBy({ match }: Located, { request, errors }: Asked, { absence, notProvided }: JobDialect) {
   if (match.isErr()) return err(errors.unreadablePath(match.error));
   const found = match.value;
+  if (found.type === 'found') return ok(found);
   const where = placeOf(request);
   switch (found.type) {
-    case 'found':
-      return ok(found);
     case 'unknown_path':
       return err(errors.unknownPath(where));
     case 'incomplete_path':

@@ -13,7 +13,7 @@ export interface InterfaceErrors {
   unreadablePath(error: BadInput): HttpResponse;
   wrongMethod(where: string, allowed: readonly string[]): HttpResponse;
   /** No credentials, or an unknown token, for a route; `path` is its pattern. */
-  unauthenticated(route: { readonly path: string; readonly access: CallAccess }, token: string): HttpResponse;
+  unauthenticated(route: Omit<RefusingCall, 'where'> & { readonly path: string }, token: string): HttpResponse;
   /** Known credentials without this access. */
   forbidden(access: CallAccess): HttpResponse;
   /** Refused before routing: a foreign host or origin, or a route that this server does not provide. */

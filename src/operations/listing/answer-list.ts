@@ -43,7 +43,7 @@ interface List<T, S> {
   readonly source: (view: ReadView) => Source<T>;
   /** Whether the reader can never see any record: the index is then 0. */
   readonly isHidden?: (view: ReadView) => boolean;
-  /** Compiles filters for the records (`compileFilter` of the queries). */
+  /** Compiles filters for the records (`compileFilter`). */
   readonly filters: (expression: string) => Result<Filter, FilterSyntaxError>;
   /** The stored record that a filter is applied to. */
   readonly filtered: (view: ReadView, row: T, filter: Filter) => unknown;

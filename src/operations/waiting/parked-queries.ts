@@ -3,9 +3,8 @@ import type { Clock } from '../../ports/clock.js';
 import type { ReadView, Row, Storage, StorageError, WriteView } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Key, Table, TableName } from '../../shared/table.js';
+import type { AnyTable } from '../../storage/records.js';
 import { ViewOver } from '../../storage/views.js';
-
-type AnyTable = Table<unknown>;
 
 /** The part of a table that affects a result. A table without a part means all of its rows. */
 export interface Watch extends TableName {
@@ -22,7 +21,7 @@ interface Part {
 
 /** The rows of a table under a prefix of the primary key, or of an index. */
 export function rowsUnder<R>(table: Table<R>, prefix: Key, index?: string): Watch {
-  return { name: table.name, part: { table: table, index, prefix } };
+  return { name: table.name, part: { table, index, prefix } };
 }
 
 /** No row of a table: a result that never changes, with the table's index. */

@@ -413,6 +413,16 @@ describe('functions over HTTP', () => {
   });
 });
 
+it('who may read nowhere is refused a list of all namespaces, of functions as of jobs', async () => {
+  const engine = engineUnderTest();
+  const [stranger, reader] = [caller([]), caller(['read-job', 'list-jobs'])].map((by) => engine.as(by));
+  for (const area of ['functions', 'jobs'] as const) {
+    const refused = await stranger?.[area].list({ namespace: '*' });
+    expect(refused?._unsafeUnwrapErr().type, area).toBe('permission_denied');
+    expect((await reader?.[area].list({ namespace: '*' }))?.isOk(), area).toBe(true);
+  }
+});
+
 it('the typed clients have the same answers, in process and over HTTP', async () => {
   const fetching: typeof fetch = async (input, init) => {
     const request = new Request(input as Request, init);
