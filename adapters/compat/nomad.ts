@@ -25,11 +25,7 @@ import {
   weightOf,
 } from '../http-server/http-message.js';
 
-/*
- * What clients of Nomad expect of the job interface where it differs from the neutral form (job interface, HTTP).
- */
-
-/** The job interface for clients of Nomad. */
+/** What clients of Nomad expect of the job interface where it differs from the neutral form (job interface, HTTP). */
 export const nomad: JobDialect = {
   ...neutral,
   names: 'upstream',

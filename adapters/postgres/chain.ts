@@ -76,6 +76,8 @@ export class Chain {
   /** The batch as of which the catalog was read, at least, and the last one known here that has changed it. */
   #catalogRead = 0;
   #catalogChanged = 0;
+  /** The newest epoch that has ended: a read and a write may find the same fork, which is told once. */
+  #recovered = -1;
   /** Whether the writer's connection is in a transaction that holds the lock. */
   #isInTurn = false;
   /** The batch that this process has sent and whose acknowledgement has not come: a reader may see it before. */
@@ -271,13 +273,14 @@ export class Chain {
 
   /** History does not continue from what is known here: this process was paused for long, or the server has lost batches. */
   async #recover(session: Session): Promise<void> {
-    const before = this.replica.tip;
+    const { tip: before, epoch } = this.replica;
     const names = [...this.replica.indexes().keys()];
     await this.#restart(session);
     // The chain may only have been shortened past what is known here.
     const [found] = await session.run([this.#sql.traceOf(before)]);
     const [isThere, oldest] = found?.rows[0] ?? [];
-    if (isThere !== 't' && Number(oldest) <= before.seq) this.#host.forked();
+    if (isThere !== 't' && Number(oldest) <= before.seq && epoch > this.#recovered) this.#host.forked();
+    this.#recovered = Math.max(this.#recovered, epoch);
     this.#host.changed([...new Set([...names, ...this.replica.indexes().keys()])]);
   }
 
