@@ -76,7 +76,7 @@ export class Chain {
   /** The batch as of which the catalog was read, at least, and the last one known here that has changed it. */
   #catalogRead = 0;
   #catalogChanged = 0;
-  /** The newest epoch that has ended: a read and a write may find the same fork, which is told once. */
+  /** The newest epoch that has ended: a read and a write may find the same fork, which is reported once. */
   #recovered = -1;
   /** Whether the writer's connection is in a transaction that holds the lock. */
   #isInTurn = false;
