@@ -443,7 +443,6 @@ export { workloadCaller } from './operations/access/tokens/authenticate-token.js
 /* What the host of an engine and agents in its process use, beside the calls. */
 export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';
 export { listTokens, putToken } from './operations/access/tokens/put-token.js';
-export { applyPlan } from './operations/jobs/registration/plan-job.js';
 export { listNodeWork } from './operations/scheduling/list-node-work.js';
 export { readTaskVariables } from './operations/scheduling/read-task-variables.js';
 export { heartbeatNode, leaveNode, registerNode } from './operations/scheduling/register-node.js';

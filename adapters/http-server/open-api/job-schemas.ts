@@ -233,6 +233,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       NextPeriodicLaunch: orNull({ type: 'string', format: 'date-time' }),
       Warnings: text,
       Index: count,
+      Seal: text,
     },
     ['JobModifyIndex', 'Index'],
   ),

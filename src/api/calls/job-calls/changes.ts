@@ -98,9 +98,10 @@ const registering = {
   policyOverride: inBody('PolicyOverride', jsonBoolean),
   preserveCounts: inBody('PreserveCounts', jsonBoolean),
   preserveResources: inBody('PreserveResources', jsonBoolean),
+  seal: inBody('Seal', jsonText),
 } as const;
 
-const registeringErrors = [...registrationFaults, 'registrations_disabled'] as const;
+const registeringErrors = [...registrationFaults, 'registrations_disabled', 'plan_outdated'] as const;
 
 /** Registering, parsing and validating jobs. */
 export const registrationCalls = {
@@ -331,12 +332,12 @@ export const scaleCalls = {
   }),
 } as const;
 
-/** A plan with its wire names; `seal` is for in-process callers. */
+/** A plan with its wire names. On the wire it has its seal only on request: clients of other servers compare the answers. */
 const plan: AnswerForm<JobPlan, JobPlan> = {
   schema: namedSchema('JobPlan'),
   status: 200,
   toClient: (value) => value,
-  toWire: (value) =>
+  toWire: (value, { seal }) =>
     JSON.stringify({
       Annotations: value.annotations,
       FailedTGAllocs: value.failedPlacements,
@@ -346,6 +347,7 @@ const plan: AnswerForm<JobPlan, JobPlan> = {
       NextPeriodicLaunch: value.nextPeriodicLaunch,
       Warnings: value.warnings,
       Index: value.index,
+      ...(seal === true ? { Seal: value.seal } : {}),
     }),
   indexOf: ({ index }) => index,
 };
@@ -366,6 +368,7 @@ export const jobControlCalls = {
       policyOverride: inBody('PolicyOverride', jsonBoolean),
       preserveCounts: inBody('PreserveCounts', jsonBoolean),
       preserveResources: inBody('PreserveResources', jsonBoolean),
+      seal: inBody('Seal', jsonBoolean),
     },
     errors: registrationFaults,
     answer: plan,
