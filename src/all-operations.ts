@@ -66,6 +66,7 @@ import { evaluateJob } from './operations/jobs/evaluate-job.js';
 import { revertJob, setJobStability, tagJobVersion, untagJobVersion } from './operations/jobs/job-versions.js';
 import { listJobStatuses, listNamedJobStatuses } from './operations/jobs/reading/list-job-statuses.js';
 import { listJobs, listPoolJobs } from './operations/jobs/reading/list-jobs.js';
+import { explainJobPlacement, listSchedules, tryExpressions } from './operations/jobs/reading/outlook.js';
 import {
   listAllocations,
   listDeploymentAllocations,
@@ -205,6 +206,9 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     list: listJobs,
     statuses: listJobStatuses,
     statusesOf: listNamedJobStatuses,
+    placement: explainJobPlacement,
+    schedules: listSchedules,
+    trySchedule: tryExpressions,
     register: registerJob,
     update: registerJob,
     parse: parseJobSource,

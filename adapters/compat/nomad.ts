@@ -116,7 +116,6 @@ const statuses: Statuses = {
   admission_refused: 500,
   invalid_job: 500,
   index_conflict: 500,
-  plan_outdated: 500,
   transition_refused: 500,
   job_not_found: 500,
   version_not_found: 500,

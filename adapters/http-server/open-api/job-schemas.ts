@@ -9,15 +9,25 @@ import {
   mapOf,
   metadata,
   named,
+  number,
   objectSchema,
   orNull,
   placed,
   strings,
   text,
+  time,
   wholeObject,
 } from './json-schema.js';
 import { accessSchemas, outcome, schedulingSchemas } from './record-schemas.js';
 import { agentSchemas, systemSchemas } from './system-schemas.js';
+
+const change = wholeObject({ of: { enum: ['job', 'node'] }, subject: text, from: text, to: text });
+const obstacle = wholeObject({ kind: text, message: text, lack: number, changes: listOf(change) });
+
+const launchesAndFindings = {
+  launches: listOf(wholeObject({ at: time, wallTime: text, specs: strings })),
+  findings: listOf(wholeObject({ kind: text, spec: text, message: text })),
+};
 
 /** The members of a stored job in addition to those submitted. */
 const job: JsonSchema = {
@@ -237,6 +247,30 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['JobModifyIndex', 'Index'],
   ),
+  JobPlacement: wholeObject({
+    groups: listOf(
+      wholeObject({
+        ...{ group: text, waiting: count, summary: text, examined: count, fitting: count },
+        nodes: listOf(
+          objectSchema({ nodeId: text, nodeName: text, obstacles: listOf(obstacle), score: anyObject }, [
+            'nodeId',
+            'nodeName',
+            'obstacles',
+          ]),
+        ),
+      }),
+    ),
+  }),
+  Schedules: wholeObject({
+    schedules: listOf(
+      wholeObject({
+        ...{ namespace: text, jobId: text, specs: strings, timeZone: text, active: flag, prohibitsOverlap: flag },
+        ...launchesAndFindings,
+      }),
+    ),
+    isCut: flag,
+  }),
+  TriedSchedule: wholeObject(launchesAndFindings),
   ForcedLaunch: objectSchema({ EvalID: text, EvalCreateIndex: count, Index: count }, ['EvalID', 'Index']),
   ChangedDeployment: objectSchema(
     {

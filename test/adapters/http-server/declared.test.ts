@@ -132,6 +132,7 @@ const registering: Readonly<Record<string, Pair>> = {
   PreserveCounts: pair(false, true, { beside: { Job: scaled({ Count: 3 }) } }),
   PreserveResources: pair(false, true, { beside: { Job: scaled(resources(222)) } }),
   EvalPriority: pair(0, 77),
+  Seal: pair(undefined, 'none'),
   Namespace: pair('default', 'spare'),
 };
 
@@ -303,6 +304,14 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   },
   'scaling.policy': { namespace: pair('default', 'spare', { caller: mayNotOverride }) },
   'scaling.policies': { prefix: pair('', 'zz'), job: pair('', 'nobody'), type: pair('', 'vertical') },
+  'jobs.placement': { namespace: pair('default', 'spare'), job: pair('job', 'none'), nodes: pair('1', '0') },
+  'jobs.schedules': { job: pair('cron', 'none'), launches: pair('1', '2') },
+  'jobs.trySchedule': {
+    namespace: pair('default', 'spare', { caller: mayNotOverride }),
+    specs: pair(['* * * * *'], ['0 * * * *']),
+    timeZone: pair('UTC', 'Europe/Berlin'),
+    launches: pair(1, 2),
+  },
   'jobs.submission': { version: pair('0', '7') },
   'jobs.versions': {
     diffs: pair('false', 'true'),
@@ -361,6 +370,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     PolicyOverride: pair(false, true, { caller: mayNotOverride }),
     PreserveCounts: pair(false, true, { beside: { Job: scaled({ Count: 3 }), Diff: true } }),
     PreserveResources: pair(false, true, { beside: { Job: scaled(resources(222)), Diff: true } }),
+    Seal: pair(false, true),
   },
   'jobs.dispatch': {
     JobID: pair('template', 'other', { beside: ofTemplate }),

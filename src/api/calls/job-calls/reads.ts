@@ -4,6 +4,7 @@ import type { Job } from '../../../jobs/document/job.js';
 import type { JobStatusEntry } from '../../../jobs/status/job-status.js';
 import type { JobListStub, JobSummary } from '../../../jobs/status/job-summary.js';
 import type { TaggedVersion } from '../../../operations/jobs/job-versions.js';
+import type { JobPlacement, JobSchedule, Schedules } from '../../../operations/jobs/reading/outlook.js';
 import type { AllocationListStub } from '../../../scheduler/allocation-views.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
@@ -41,15 +42,17 @@ import {
 } from '../../inputs.js';
 import {
   jsonBoolean,
+  jsonInteger,
   jsonList,
   jsonObject,
   jsonText,
+  jsonTexts,
   jsonUnsigned,
   type MembersOf,
   member,
   namedSchema,
 } from '../../json-codecs.js';
-import { boolean, lenientBoolean, name, text, unsigned } from '../../text-codecs.js';
+import { boolean, integer, lenientBoolean, name, text, unsigned } from '../../text-codecs.js';
 import { registered } from './changes.js';
 
 /** The index of an empty result is 0. */
@@ -86,6 +89,52 @@ export const poolJobCalls = {
     },
     errors: [...filterFaults, 'node_pool_not_found'],
     answer: rowPage<JobListStub>('JobListStub'),
+  }),
+} as const;
+
+const launches = inQuery('launches', integer, 'Launches of each job, 1 to 100; default: 10');
+
+/** What waits for room, and what the clock will launch. */
+export const outlookCalls = {
+  /** For each group of a job, what prevents the nodes from taking one more allocation. */
+  placement: write({
+    methods: ['GET'],
+    path: '/v1/jobs/placement',
+    access: inNamespace('read-job'),
+    summary: 'For each group of a job, what prevents the nodes from taking one more allocation, nearest nodes first',
+    args: ['jobId'],
+    inputs: {
+      jobId: required(inQuery('job', text, 'ID of the job')),
+      nodes: inQuery('nodes', integer, 'Nodes of each group, 1 to 100; default: 10'),
+    },
+    errors: ['job_not_found', 'invalid_request'],
+    answer: computed<JobPlacement>('JobPlacement'),
+  }),
+
+  /** The schedules of periodic jobs: their next launches, and what is surprising about them. */
+  schedules: write({
+    methods: ['GET'],
+    path: '/v1/jobs/schedules',
+    access: inNamespace('read-job'),
+    summary: 'The schedules of periodic jobs of a namespace, or of all (`*`): next launches, and what is surprising',
+    inputs: { jobId: inQuery('job', text, 'Only the job with this ID'), launches },
+    errors: ['invalid_request'],
+    answer: computed<Schedules>('Schedules'),
+  }),
+
+  /** The launches of cron expressions, before a job with them is registered. */
+  trySchedule: write({
+    path: '/v1/jobs/schedules/try',
+    access: inNamespace('parse-job', 'read-job', 'submit-job'),
+    summary: 'The launches of cron expressions, and what is surprising about them; nothing is stored',
+    args: ['specs'],
+    inputs: {
+      specs: required(inBody('specs', jsonTexts)),
+      timeZone: inBody('timeZone', jsonText),
+      launches: inBody('launches', jsonInteger),
+    },
+    errors: ['invalid_request'],
+    answer: computed<Pick<JobSchedule, 'launches' | 'findings'>>('TriedSchedule'),
   }),
 } as const;
 

@@ -8,10 +8,9 @@ import { deployments } from '../../../scheduler/deployment/deployment.js';
 import { nodes } from '../../../scheduler/node.js';
 import { nodePools } from '../../../scheduler/node-pool.js';
 import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
-import { contentHash } from '../../access/content-hash.js';
+import { contentHash } from '../../records/content-hash.js';
 import { readJobRow } from '../../records/jobs/job-rows.js';
 import { changedSince, wereRemoved } from '../../records/scheduling/known-cluster.js';
-import type { JobRegistration } from './register-job.js';
 
 /** What the plan relied on has changed since it was made, or the registration is not the planned one. */
 export interface PlanOutdated {
@@ -27,12 +26,20 @@ const wholeTables = [namespaces, nodes, nodePools, schedulerConfigurations];
 /** More changes of allocations than this make a plan outdated without looking at each. */
 const mostChanges = 10_000;
 
+/** What a seal is of: the job and the options of its registration. */
+interface SealedRegistration {
+  readonly job: Job;
+  readonly policyOverride?: boolean | undefined;
+  readonly preserveCounts?: boolean | undefined;
+  readonly preserveResources?: boolean | undefined;
+}
+
 /** The index of the last write that the plan has seen, the index of the job's specification, and a digest of the registration. */
-export function sealOf(registration: JobRegistration, current: Job | undefined, index: number): string {
+export function sealOf(registration: SealedRegistration, current: Job | undefined, index: number): string {
   return [index, current?.JobModifyIndex ?? 0, digestOf(registration)].join('.');
 }
 
-function digestOf({ job, policyOverride, preserveCounts, preserveResources }: JobRegistration): string {
+function digestOf({ job, policyOverride, preserveCounts, preserveResources }: SealedRegistration): string {
   const options = [policyOverride === true, preserveCounts === true, preserveResources === true];
   return contentHash({ ...job, NomadTokenID: null }, options);
 }
@@ -42,7 +49,7 @@ const form = /^(\d{1,15})\.(\d{1,15})\.([A-Za-z0-9+/]{43}=)$/;
 /** Whether the registration is the planned one, and would have the planned effect: what the plan relied on is unchanged. */
 export function checkSeal(
   view: ReadView,
-  registration: JobRegistration,
+  registration: SealedRegistration,
   seal: string,
 ): Result<void, PlanOutdated | InvalidRequest> {
   const { job } = registration;
