@@ -80,6 +80,7 @@ import {
   readDeployment,
   readLatestDeployment,
 } from './operations/jobs/reading/read-deployments.js';
+import { countFailures, listEndedRuns } from './operations/jobs/reading/read-ended-runs.js';
 import {
   countEvaluations,
   listEvaluations,
@@ -208,6 +209,8 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     statusesOf: listNamedJobStatuses,
     placement: explainJobPlacement,
     schedules: listSchedules,
+    runs: listEndedRuns,
+    failures: countFailures,
     trySchedule: tryExpressions,
     register: registerJob,
     update: registerJob,

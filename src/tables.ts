@@ -21,6 +21,7 @@ import { jobs, jobVersions } from './jobs/job-record.js';
 import { dispatchRates, namespaces, quotaUsages } from './jobs/namespaces/namespace.js';
 import { periodicLaunches } from './jobs/periodic/periodic-launch.js';
 import { jobRuns } from './jobs/runs/job-run.js';
+import { endedRuns } from './jobs/runs/run-history.js';
 import { scalingEvents } from './jobs/scaling/scaling-records.js';
 import { jobStubs, jobSummaries } from './jobs/status/job-summary.js';
 import { configurations, configurationWithoutSecrets } from './notifications/configurations/configuration.js';
@@ -85,6 +86,7 @@ export const tables: readonly DescribedTable[] = [
   described(jobSummaries, { watched, exported }),
   described(jobStubs, { watched, exported }),
   described(jobRuns, { watched, exported }),
+  described(endedRuns, { watched, exported }),
   described(serviceRegistrations, { watched, exported, topic: 'Service' }),
   described(tokens, { watched, topic: 'ACLToken' }),
   described(oneTimeTokens, { watched }),

@@ -21,6 +21,16 @@ import {
 import { accessSchemas, outcome, schedulingSchemas } from './record-schemas.js';
 import { agentSchemas, systemSchemas } from './system-schemas.js';
 
+const endedRun = {
+  ...{ namespace: text, parentId: text, number: count, jobId: text, version: count, outcome },
+  ...{ createdAt: time, endedAt: time, index: count },
+};
+const failureCause = {
+  ...{ outcome, cause: text, count, share: number, firstAt: time, lastAt: time },
+  jobs: listOf(wholeObject({ namespace: text, jobId: text, count })),
+  example: wholeObject({ id: text, message: text }),
+};
+
 const change = wholeObject({ of: { enum: ['job', 'node'] }, subject: text, from: text, to: text });
 const obstacle = wholeObject({ kind: text, message: text, lack: number, changes: listOf(change) });
 
@@ -265,10 +275,25 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     schedules: listOf(
       wholeObject({
         ...{ namespace: text, jobId: text, specs: strings, timeZone: text, active: flag, prohibitsOverlap: flag },
-        ...launchesAndFindings,
+        ...{ past: listOf(named('EndedRun')), ...launchesAndFindings },
       }),
     ),
     isCut: flag,
+  }),
+  EndedRun: objectSchema(
+    {
+      ...endedRun,
+      startedAt: time,
+      failure: objectSchema({ allocationId: text, task: text, exitCode: integer, signal: integer, message: text }, [
+        'allocationId',
+        'message',
+      ]),
+    },
+    Object.keys(endedRun),
+  ),
+  Failures: wholeObject({
+    causes: listOf(objectSchema({ ...failureCause, exitCode: integer }, Object.keys(failureCause))),
+    ...{ since: time, failures: count, isCut: flag },
   }),
   TriedSchedule: wholeObject(launchesAndFindings),
   ForcedLaunch: objectSchema({ EvalID: text, EvalCreateIndex: count, Index: count }, ['EvalID', 'Index']),

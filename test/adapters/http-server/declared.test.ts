@@ -7,6 +7,7 @@ import { tokens } from '../../../src/access/tokens.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import { type Engine, hostPrincipal, type Principal, pendingTask } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
+import { endedRuns } from '../../../src/jobs/runs/run-history.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';
 import { putRole } from '../../../src/operations/access/roles.js';
 import { removeToken, saveToken } from '../../../src/operations/access/tokens/save-token.js';
@@ -306,6 +307,18 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   'scaling.policies': { prefix: pair('', 'zz'), job: pair('', 'nobody'), type: pair('', 'vertical') },
   'jobs.placement': { namespace: pair('default', 'spare'), job: pair('job', 'none'), nodes: pair('1', '0') },
   'jobs.schedules': { job: pair('cron', 'none'), launches: pair('1', '2') },
+  'jobs.runs': {
+    job: pair('batch', 'none', { prepare: endedRun }),
+    outcome: pair('succeeded', 'failed', { prepare: endedRun }),
+    namespace: pair('default', 'spare', { prepare: endedRun }),
+    per_page: pair('0', '1', { prepare: endedRun }),
+    next_token: pair('', '1', { prepare: endedRun }),
+  },
+  'jobs.failures': {
+    namespace: pair('default', 'spare'),
+    job: pair('mail/send', 'none'),
+    since: pair('2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z'),
+  },
   'jobs.trySchedule': {
     namespace: pair('default', 'spare', { caller: mayNotOverride }),
     specs: pair(['* * * * *'], ['0 * * * *']),
@@ -603,6 +616,16 @@ async function manyAllocations(engine: Engine): Promise<void> {
     }
   }
   await engine.stop();
+}
+
+/** Two runs of a batch job. */
+async function endedRun(engine: Engine): Promise<void> {
+  const run = { namespace: 'default', parentId: 'batch', jobId: 'batch', version: 0, outcome: 'succeeded' } as const;
+  const times = { createdAt: 0, endedAt: 1000 };
+  await engine.storage.write((view) => {
+    for (const number of [1, 2]) view.put(endedRuns, { ...run, ...times, number, index: view.index + number });
+    return ok(undefined);
+  });
 }
 
 /** An instance of another job, under a name that a body can say. */

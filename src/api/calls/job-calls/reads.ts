@@ -5,6 +5,7 @@ import type { JobStatusEntry } from '../../../jobs/status/job-status.js';
 import type { JobListStub, JobSummary } from '../../../jobs/status/job-summary.js';
 import type { TaggedVersion } from '../../../operations/jobs/job-versions.js';
 import type { JobPlacement, JobSchedule, Schedules } from '../../../operations/jobs/reading/outlook.js';
+import type { EndedRunView, Failures } from '../../../operations/jobs/reading/read-ended-runs.js';
 import type { AllocationListStub } from '../../../scheduler/allocation-views.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
@@ -52,7 +53,7 @@ import {
   member,
   namedSchema,
 } from '../../json-codecs.js';
-import { boolean, integer, lenientBoolean, name, text, unsigned } from '../../text-codecs.js';
+import { boolean, instant, integer, lenientBoolean, name, text, unsigned } from '../../text-codecs.js';
 import { registered } from './changes.js';
 
 /** The index of an empty result is 0. */
@@ -120,6 +121,34 @@ export const outlookCalls = {
     inputs: { jobId: inQuery('job', text, 'Only the job with this ID'), launches },
     errors: ['invalid_request'],
     answer: computed<Schedules>('Schedules'),
+  }),
+
+  /** The runs of batch jobs that have ended, also of jobs that have been collected. */
+  runs: read({
+    path: '/v1/jobs/runs',
+    access: inNamespace('read-job'),
+    summary: 'The runs of batch jobs that have ended, the latest first, also of jobs that have been collected',
+    inputs: {
+      jobId: inQuery('job', text, 'Only instances of this job, or the run of this instance'),
+      outcome: inQuery('outcome', text, '`succeeded`, `failed`, `stopped`, `timed_out` or `lost`'),
+      perPage: inQuery('per_page', integer, 'Items per page, at most 1,000; default: 100'),
+      nextToken: pageInputs.nextToken,
+    },
+    errors: ['invalid_request'],
+    answer: page<EndedRunView>('EndedRun'),
+  }),
+
+  /** Failed runs of batch jobs and functions, counted by their cause. */
+  failures: write({
+    methods: ['GET'],
+    path: '/v1/jobs/failures',
+    access: inNamespace('read-job'),
+    summary: 'Failed runs of batch jobs and functions, counted by their cause',
+    inputs: {
+      jobId: inQuery('job', text, 'Only runs of this job or function'),
+      since: inQuery('since', instant, 'Only runs that ended since, RFC 3339; default: a day ago'),
+    },
+    answer: computed<Failures>('Failures'),
   }),
 
   /** The launches of cron expressions, before a job with them is registered. */

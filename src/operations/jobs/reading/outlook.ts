@@ -12,6 +12,7 @@ import {
   periodicProblems,
   type UpcomingLaunch,
 } from '../../../jobs/periodic/validate-periodic.js';
+import { endedRuns } from '../../../jobs/runs/run-history.js';
 import { jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import {
@@ -31,6 +32,7 @@ import { readShownJob } from '../../records/function-jobs.js';
 import { currentAllocationsInSteps } from '../../records/jobs/job-allocations.js';
 import { clusterAt } from '../../records/scheduling/known-cluster.js';
 import { readInStep } from '../../records/scheduling/scheduling-snapshot.js';
+import { type EndedRunView, shownRun } from './read-ended-runs.js';
 
 /** Why allocations of one group wait, or where the next one would go. */
 interface GroupPlacement {
@@ -130,6 +132,8 @@ export interface JobSchedule {
   readonly prohibitsOverlap: boolean;
   /** The next launches: `at` as RFC 3339 in UTC, `wallTime` in the zone. */
   readonly launches: readonly ListedLaunch[];
+  /** The latest runs that have ended, at most ten, the latest first. */
+  readonly past: readonly EndedRunView[];
   /** What is surprising: launches that a change of clocks leaves out or repeats, expressions that are due together. */
   readonly findings: readonly CronFinding[];
 }
@@ -175,7 +179,8 @@ export function listSchedules(
       yield;
       const job = current().get(jobs, key)?.record;
       const schedule = job === undefined ? undefined : scheduleOf(job, now, launches);
-      if (schedule !== undefined) schedules.push(schedule);
+      const past = current().list(endedRuns, { prefix: key, reverse: true, limit: 10 }).map(shownRun);
+      if (schedule !== undefined) schedules.push({ ...schedule, past });
     }
     return { schedules, isCut: wanted.length > mostSchedules };
   });
@@ -217,7 +222,7 @@ function outlookOf(
   return { launches: launches.map((launch) => ({ ...launch, at: isoFromInstant(launch.at) })), findings };
 }
 
-function scheduleOf(job: Job, now: Instant, count: number): JobSchedule | undefined {
+function scheduleOf(job: Job, now: Instant, count: number): Omit<JobSchedule, 'past'> | undefined {
   const { Periodic, Namespace: namespace, ID: jobId } = job;
   if (Periodic === null) return undefined;
   const { Spec, Specs, ProhibitOverlap: prohibitsOverlap } = Periodic;
