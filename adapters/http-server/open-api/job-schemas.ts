@@ -25,6 +25,7 @@ const endedRun = {
   ...{ namespace: text, parentId: text, number: count, jobId: text, version: count, outcome },
   ...{ createdAt: time, endedAt: time, index: count },
 };
+const lastRun = wholeObject({ ID: text, Outcome: outcome, EndedAt: time });
 const failureCause = {
   ...{ outcome, cause: text, count, share: number, firstAt: time, lastAt: time },
   jobs: listOf(wholeObject({ namespace: text, jobId: text, count })),
@@ -195,7 +196,10 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ),
   FileList: listOf(file),
   FileDescription: file,
-  JobListStub: objectSchema<JobListStub>({ ...listStub, Meta: mapOf(text), Outcome: outcome }, Object.keys(listStub)),
+  JobListStub: objectSchema<JobListStub>(
+    { ...listStub, Meta: mapOf(text), Outcome: outcome, LastRun: lastRun, NextLaunch: time },
+    Object.keys(listStub),
+  ),
   JobStatusEntry: objectSchema({ ...statusEntry, Outcome: outcome }, Object.keys(statusEntry)),
   JobSubmission: wholeObject<JobSubmission>({
     Source: text,

@@ -183,7 +183,14 @@ export interface JobListStub {
   readonly Meta?: Readonly<Record<string, string>>;
   /** How it ended; absent while it is not dead, for jobs that launch others, and where only Nomad's own members are shown. */
   readonly Outcome?: RunOutcome;
+  /** Of a parent of instances, the latest one that has ended; `EndedAt` as RFC 3339. Not among Nomad's own members. */
+  readonly LastRun?: { readonly ID: string; readonly Outcome: RunOutcome; readonly EndedAt: string };
+  /** When the clock launches it next, RFC 3339. Not among Nomad's own members. */
+  readonly NextLaunch?: string;
 }
+
+/** The members of a list entry that are not Nomad's. */
+export type OwnStubMembers = Pick<JobListStub, 'Outcome' | 'LastRun' | 'NextLaunch'>;
 
 /**
  * Every job as a list shows it, without its meta: a list relays the row's JSON and never reads a job's document. Written with
@@ -191,12 +198,11 @@ export interface JobListStub {
  */
 export const jobStubs = table<JobListStub>('job_stubs', (stub) => [stub.Namespace, stub.ID]);
 
-/** `outcome`: undefined omits it. */
 export function jobListStub(
   job: Job,
   summary: JobSummary | undefined,
   withMeta: boolean,
-  outcome?: RunOutcome,
+  own: OwnStubMembers = {},
 ): JobListStub {
   return {
     ID: job.ID,
@@ -219,7 +225,7 @@ export function jobListStub(
     JobModifyIndex: job.JobModifyIndex,
     SubmitTime: job.SubmitTime,
     ...(withMeta && job.Meta !== null && Object.keys(job.Meta).length > 0 ? { Meta: job.Meta } : {}),
-    ...(outcome === undefined ? {} : { Outcome: outcome }),
+    ...own,
   };
 }
 

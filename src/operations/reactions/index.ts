@@ -18,11 +18,11 @@ const reactions: readonly Reaction[] = [
   blockedRequirementsReaction,
   jobProgressReaction,
   parentsReaction,
-  jobStubsReaction,
   launchesReaction,
+  runHistoryReaction,
+  jobStubsReaction,
   quotasReaction,
   runsReaction,
-  runHistoryReaction,
   // Services of tasks have a later index, which all later changes would have too.
   servicesReaction,
 ];

@@ -21,7 +21,7 @@ import {
   workspaceOfRun,
 } from '../../jobs/runs/run-events.js';
 import { bounded, endedRuns, errorLine, type FailedTask, runOf } from '../../jobs/runs/run-history.js';
-import { jobStubs, jobSummaries } from '../../jobs/status/job-summary.js';
+import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/render-payload.js';
 import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';
@@ -32,7 +32,7 @@ import { isoFromInstant } from '../../shared/instant.js';
 import { readAllocationsOfRun } from '../records/jobs/job-allocations.js';
 import { publishNotificationEvent } from '../records/publish-notification-event.js';
 import type { Transaction } from '../write-transaction.js';
-import { isRegistered, type TouchedJob, touchedJobs } from './jobs.js';
+import { isRegistered, outcomeOf, type TouchedJob, touchedJobs } from './jobs.js';
 import type { Reaction } from './reaction.js';
 
 /** The runs of jobs that report to a workspace, and their notifications. */
@@ -179,7 +179,7 @@ export const runHistoryReaction: Reaction = {
   react: (tx, changes) => {
     for (const { before, after } of changes.of(jobs)) {
       if (after?.Status !== 'dead' || before?.Status === 'dead' || !hasOwnEnd(after)) continue;
-      const outcome = changes.latest(tx, jobStubs, [after.Namespace, after.ID])?.Outcome;
+      const outcome = outcomeOf(tx, after);
       if (outcome !== undefined) keepRun(tx, after, outcome);
     }
   },
@@ -231,7 +231,7 @@ function tellEnd(tx: Transaction, run: JobRun, status: RunStatus): void {
   tx.emit('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
 }
 
-function outcomeOf({ outcome }: RunEvent): Pick<RunOfJob, 'outcome'> {
+function namedOutcome({ outcome }: RunEvent): Pick<RunOfJob, 'outcome'> {
   return outcome === undefined ? {} : { outcome: { name: outcome, text: outcomeWords[outcome] } };
 }
 
@@ -256,7 +256,7 @@ function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], fail
       runUpdatedAt: updatedAt,
       runUpdatedBy: tx.actor ?? null,
       speculative: false,
-      job: { namespace: run.namespace, id: run.jobId, ...outcomeOf(event) },
+      job: { namespace: run.namespace, id: run.jobId, ...namedOutcome(event) },
       ...(failure === undefined || event.status !== 'errored' ? {} : { failure: withOutput(tx, failure) }),
     });
     if (published.isErr()) continue;

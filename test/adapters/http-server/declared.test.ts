@@ -287,6 +287,8 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     next_token: pair('', 'default.b-job', { prepare: manyJobs }),
     reverse: pair('false', 'true', { prepare: manyJobs }),
     per_page: pair('0', '1', { prepare: manyJobs }),
+    sort: pair('id', '-id', { prepare: manyJobs }),
+    last_outcome: pair('succeeded', 'none'),
   },
   'jobs.statuses': {
     per_page: pair('0', '1', { prepare: manyJobs }),
@@ -480,6 +482,8 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     next_token: pair('', 'default.b-job', { prepare: poolJobs }),
     reverse: pair('false', 'true', { prepare: poolJobs }),
     meta: pair('false', 'true', { prepare: poolJobs }),
+    sort: pair('id', '-id', { prepare: poolJobs }),
+    last_outcome: pair('succeeded', 'none'),
   },
   'nodePools.list': {
     prefix: pair('', 'spare'),

@@ -75,6 +75,15 @@ const jobsNamed = {
   print: (jobs: NamedJobs) => ({ jobs }),
 };
 
+const orderOfJobs = {
+  sort: inQuery(
+    'sort',
+    text,
+    'Order, descending after a minus: `id`, `type`, `status`, `priority`, `changed`, `submitted`, `last_run`, `last_outcome` or `next_launch`',
+  ),
+  lastOutcome: inQuery('last_outcome', text, 'Only jobs whose last run had this outcome'),
+} as const;
+
 /** The jobs of node pools. */
 export const poolJobCalls = {
   /** The jobs of a node pool, in a namespace or in all (`*`). */
@@ -87,8 +96,9 @@ export const poolJobCalls = {
       pool: inPath('name', text),
       ...pageInputs,
       meta: inQuery('meta', boolean, 'Add the meta of each job'),
+      ...orderOfJobs,
     },
-    errors: [...filterFaults, 'node_pool_not_found'],
+    errors: [...filterFaults, 'node_pool_not_found', 'invalid_request'],
     answer: rowPage<JobListStub>('JobListStub'),
   }),
 } as const;
@@ -174,8 +184,8 @@ export const jobListCalls = {
     path: '/v1/jobs',
     access: inNamespace('list-jobs'),
     summary: 'The jobs of a namespace, or of all (`*`), by namespace and ID; instances are among them',
-    inputs: { ...pageInputs, meta: inQuery('meta', boolean, 'Add the meta of each job') },
-    errors: filterFaults,
+    inputs: { ...pageInputs, meta: inQuery('meta', boolean, 'Add the meta of each job'), ...orderOfJobs },
+    errors: [...filterFaults, 'invalid_request'],
     answer: rowPage<JobListStub>('JobListStub'),
   }),
 
