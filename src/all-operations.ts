@@ -6,6 +6,7 @@
 
 import { okAsync, ResultAsync } from 'neverthrow';
 import type { Api } from './api/index.js';
+import { readCallerRights } from './operations/access/caller-rights.js';
 import { listOwnPolicies, listPolicies, putPolicy, readPolicy, removePolicy } from './operations/access/policies.js';
 import { listRoles, putRole, readRole, removeRole } from './operations/access/roles.js';
 import { bootstrapFirstToken } from './operations/access/tokens/bootstrap-management-token.js';
@@ -351,6 +352,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   tokens: {
     list: listTokenStubs,
     self: readOwnToken,
+    rights: readCallerRights,
     read: readToken,
     create: saveToken,
     update: saveToken,

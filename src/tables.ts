@@ -117,7 +117,7 @@ export const tables: readonly DescribedTable[] = [
   described(storedRates, {}),
   described(queues, { exported }),
   described(hookHolds, {}),
-  described(workspaces, { exported }),
+  described(workspaces, { watched, exported }),
   described(events, { exported }),
   described(eventTypes, { exported }),
   described(users, { exported: userWithoutAddress }),

@@ -179,6 +179,7 @@ const byWhatIsSeen: Readonly<Record<string, Expectation>> = {
   'tokens.createOneTime': forTokens,
   'tokens.read': shown(refused),
   'tokens.self': shown(answered),
+  'tokens.rights': shown(answered),
   'organizations.list': forTokens,
   'account.show': forTokens,
   'policies.read': shown(refused),
