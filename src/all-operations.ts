@@ -16,6 +16,7 @@ import { readOwnToken, readToken } from './operations/access/tokens/read-token.j
 import { removeToken, saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
 import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
+import { cancelJobRestart, jobRestartLoop, readJobRestart, restartJob } from './operations/allocations/restart-job.js';
 import { listJobActions } from './operations/allocations/run-in-allocation.js';
 import {
   collectAllocation,
@@ -237,6 +238,9 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     tagVersion: tagJobVersion,
     untagVersion: untagJobVersion,
     forceLaunch,
+    restart: restartJob,
+    readRestart: readJobRestart,
+    cancelRestart: cancelJobRestart,
     actions: listJobActions,
     runAction: runActionOverSocket,
     services: listJobServices,
@@ -445,6 +449,7 @@ export const loops: readonly BackgroundLoop[] = [
   tokenExpiryLoop,
   variableLockLoop,
   commandRelayLoop,
+  jobRestartLoop,
 ];
 
 export { mayPerform } from './access/authorise.js';

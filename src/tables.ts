@@ -16,6 +16,7 @@ import {
   steps,
   values,
 } from './functions/run.js';
+import { jobRestarts } from './jobs/changes/job-restart.js';
 import { jobSubmissions } from './jobs/changes/submissions.js';
 import { jobs, jobVersions } from './jobs/job-record.js';
 import { dispatchRates, namespaces, quotaUsages } from './jobs/namespaces/namespace.js';
@@ -87,6 +88,7 @@ export const tables: readonly DescribedTable[] = [
   described(jobStubs, { watched, exported }),
   described(jobRuns, { watched, exported }),
   described(endedRuns, { watched, exported }),
+  described(jobRestarts, { watched, exported }),
   described(serviceRegistrations, { watched, exported, topic: 'Service' }),
   described(tokens, { watched, topic: 'ACLToken' }),
   described(oneTimeTokens, { watched }),

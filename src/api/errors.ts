@@ -29,6 +29,7 @@ import type {
 } from '../jobs/errors.js';
 import type { ForceRefused } from '../jobs/periodic/decide-launch.js';
 import type { NotificationError } from '../notifications/errors.js';
+import type { RestartUnderWay } from '../operations/allocations/restart-job.js';
 import type { EvaluationDeletionRefused } from '../operations/jobs/delete-evaluations.js';
 import type { UnknownAllocation } from '../operations/jobs/reading/read-allocations.js';
 import type { UnreadableSource } from '../operations/jobs/registration/parse-job-source.js';
@@ -56,6 +57,7 @@ export type JobCallError =
   | InvalidRequest
   | IndexConflict
   | PlanOutdated
+  | RestartUnderWay
   | TransitionRefused
   | RegistrationsDisabled
   | UnknownRegion

@@ -321,6 +321,21 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     job: pair('mail/send', 'none'),
     since: pair('2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z'),
   },
+  'jobs.restart': {
+    job: pair('job', 'none'),
+    atOnce: pair(1, 2),
+    wait: pair('1s', '2s'),
+    allTasks: pair(false, true),
+    continues: pair(false, true),
+  },
+  'jobs.readRestart': {
+    namespace: pair('default', 'spare', { prepare: restarted }),
+    job: pair('job', 'none', { prepare: restarted }),
+  },
+  'jobs.cancelRestart': {
+    namespace: pair('default', 'spare', { prepare: restarted }),
+    job: pair('job', 'none', { prepare: restarted }),
+  },
   'jobs.trySchedule': {
     namespace: pair('default', 'spare', { caller: mayNotOverride }),
     specs: pair(['* * * * *'], ['0 * * * *']),
@@ -620,6 +635,10 @@ async function manyAllocations(engine: Engine): Promise<void> {
     }
   }
   await engine.stop();
+}
+
+async function restarted(engine: Engine): Promise<void> {
+  (await engine.as(hostPrincipal).jobs.restart('job'))._unsafeUnwrap();
 }
 
 /** Two runs of a batch job. */
