@@ -62,7 +62,7 @@ export interface TerminatingGateway extends Stored<typeof terminatingBlock> {}
 export interface LinkedService extends Stored<typeof linkedServiceBlock> {}
 
 /** The stored form of `MeshGatewayInput`, which has no fields. */
-export interface MeshGateway extends Stored<typeof meshBlock> {}
+export type MeshGateway = Readonly<Record<string, never>>;
 
 /** The stored form of `SidecarServiceInput`, which describes the fields. */
 export interface SidecarService extends Stored<typeof sidecarServiceBlock> {}
