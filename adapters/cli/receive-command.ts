@@ -18,8 +18,7 @@ const options = {
 
 /** `signalbox receive`: a test destination. Prints each notification; `--json` prints bodies, with control characters escaped. */
 export const receive: Command = command({
-  words: 'receive',
-  parameters: '',
+  usage: 'receive',
   summary: 'receive notifications and print them, until a signal',
   options,
   local: true,

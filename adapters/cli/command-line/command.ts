@@ -71,9 +71,20 @@ export interface Command<O extends OptionDefinitions = OptionDefinitions> {
   run(invocation: Invocation<O>): Promise<number>;
 }
 
+/** A command without options has none of its own. */
+interface CommandDefinition<O extends OptionDefinitions> extends Omit<Command<O>, 'words' | 'parameters' | 'options'> {
+  /** The words, then the parameters: `job status [JOB]`. */
+  readonly usage: string;
+  readonly options?: O;
+}
+
 /** Infers the types of the options for `run`. */
-export function command<const O extends OptionDefinitions>(definition: Command<O>): Command {
-  return definition;
+export function command<const O extends OptionDefinitions = Record<never, never>>({
+  usage,
+  ...definition
+}: CommandDefinition<O>): Command {
+  const [words = '', parameters = ''] = usage.split(/ (?=[A-Z[])(.*)/);
+  return { options: {}, ...definition, words, parameters };
 }
 
 /** The help of one command: usage line, summary and options. */

@@ -4,8 +4,7 @@ import { passOn } from './print.js';
 
 /** Sends any request, for API calls without a command. */
 export const sendRequest: Command = command({
-  words: 'operator api',
-  parameters: 'PATH',
+  usage: 'operator api PATH',
   summary: "send a request to a path such as /v1/jobs and print the answer's body; exit code 1 when it is refused",
   raw: true,
   options: {

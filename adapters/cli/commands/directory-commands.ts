@@ -6,10 +6,8 @@ import { flagOption, optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const list = command({
-  words: 'workspace list',
-  parameters: 'ORGANIZATION',
+  usage: 'workspace list ORGANIZATION',
   summary: 'list the workspaces of an organization',
-  options: {},
   run: async (invocation) => {
     const { items } = await orThrow(invocation.box.workspaces.list(invocation.parameters[0] ?? ''));
     const rows = items.map(({ id, name, executionMode }) => [id, name, executionMode]);
@@ -18,10 +16,8 @@ const list = command({
 });
 
 const show = command({
-  words: 'workspace show',
-  parameters: 'WORKSPACE',
+  usage: 'workspace show WORKSPACE',
   summary: 'show a workspace',
-  options: {},
   run: async (invocation) => {
     const workspace = await orThrow(invocation.box.workspaces.show(invocation.parameters[0] ?? ''));
     return print(invocation, workspace, (shown) =>
@@ -39,8 +35,7 @@ const show = command({
 });
 
 const put = command({
-  words: 'workspace put',
-  parameters: 'WORKSPACE',
+  usage: 'workspace put WORKSPACE',
   summary: 'create or change a workspace of notifications; what no option names is left unchanged',
   options: {
     name: { type: 'text', value: 'NAME', summary: 'name of the workspace (its ID)' },
@@ -108,10 +103,8 @@ function statedOf(options: Readonly<Record<string, string | undefined>>): Partia
 }
 
 const remove = command({
-  words: 'workspace delete',
-  parameters: 'WORKSPACE',
+  usage: 'workspace delete WORKSPACE',
   summary: 'remove a workspace with its notification configurations',
-  options: {},
   run: (invocation) => {
     const [id = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.workspaces.remove(id), `workspace ${id} is removed`);
@@ -119,8 +112,7 @@ const remove = command({
 });
 
 const putUser = command({
-  words: 'user put',
-  parameters: 'USER EMAIL',
+  usage: 'user put USER EMAIL',
   summary: 'create or replace a user, who can be a recipient of e-mail configurations',
   options: {
     username: { type: 'text', value: 'NAME', summary: 'the name of the user (its ID)' },
@@ -135,10 +127,8 @@ const putUser = command({
 });
 
 const removeUser = command({
-  words: 'user delete',
-  parameters: 'USER',
+  usage: 'user delete USER',
   summary: 'remove a user; configurations keep their other users',
-  options: {},
   run: (invocation) => {
     const [id = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.users.remove(id), `user ${id} is removed`);

@@ -16,8 +16,7 @@ const attributesOptions = {
 } as const;
 
 const send = command({
-  words: 'event send',
-  parameters: 'WORKSPACE TRIGGER',
+  usage: 'event send WORKSPACE TRIGGER',
   summary: 'publish an event, and show the number of deliveries or why there are none',
   options: attributesOptions,
   run: async (invocation) => {
@@ -32,8 +31,7 @@ const send = command({
 });
 
 const explain = command({
-  words: 'event explain',
-  parameters: 'WORKSPACE TRIGGER',
+  usage: 'event explain WORKSPACE TRIGGER',
   summary: 'show which configurations an event would notify, and why not the others; sends nothing',
   options: attributesOptions,
   run: async (invocation) => {
@@ -43,8 +41,7 @@ const explain = command({
 });
 
 const list = command({
-  words: 'event list',
-  parameters: 'WORKSPACE',
+  usage: 'event list WORKSPACE',
   summary: 'list the events of a workspace, newest first',
   options: {
     trigger: { type: 'text', value: 'TRIGGER', summary: 'only events of this trigger or type' },
@@ -88,10 +85,8 @@ const list = command({
 });
 
 const show = command({
-  words: 'event show',
-  parameters: 'EVENT',
+  usage: 'event show EVENT',
   summary: 'show an event with its content and every attempt',
-  options: {},
   run: async (invocation) => {
     const event = invocation.box.events.show(invocation.parameters[0] ?? '');
     return printAnswer(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
@@ -114,10 +109,8 @@ const show = command({
 });
 
 const erase = command({
-  words: 'event erase',
-  parameters: 'EVENT',
+  usage: 'event erase EVENT',
   summary: 'erase the content of an event and keep its record',
-  options: {},
   run: async (invocation) => {
     const [id = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.events.erase(id), `${id} is erased`);
@@ -125,10 +118,8 @@ const erase = command({
 });
 
 const types = command({
-  words: 'event-type list',
-  parameters: '',
+  usage: 'event-type list',
   summary: 'list the event types of the application',
-  options: {},
   run: async (invocation) => {
     const found = await orThrow(invocation.box.eventTypes.list());
     const rows = found.map(({ name, description }) => [name, description ?? '']);
@@ -137,10 +128,8 @@ const types = command({
 });
 
 const showType = command({
-  words: 'event-type show',
-  parameters: 'NAME',
+  usage: 'event-type show NAME',
   summary: 'show an event type with its JSON Schema',
-  options: {},
   run: async (invocation) => {
     const type = invocation.box.eventTypes.show(invocation.parameters[0] ?? '');
     return printAnswer(invocation, type, (shown) => `${JSON.stringify(shown, null, 2)}\n`);
@@ -148,10 +137,8 @@ const showType = command({
 });
 
 const putType = command({
-  words: 'event-type put',
-  parameters: 'NAME FILE',
+  usage: 'event-type put NAME FILE',
   summary: 'register an event type from JSON with description, schema, example and body; - for standard input',
-  options: {},
   run: async (invocation) => {
     const [name = '', file = ''] = invocation.parameters;
     const type = invocation.box.eventTypes.put(name, await jsonOf(invocation, file));
@@ -160,10 +147,8 @@ const putType = command({
 });
 
 const removeType = command({
-  words: 'event-type delete',
-  parameters: 'NAME',
+  usage: 'event-type delete NAME',
   summary: 'delete an event type; further events of this type are refused',
-  options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.eventTypes.remove(name), `event type ${name} is removed`);

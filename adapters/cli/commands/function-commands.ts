@@ -50,8 +50,7 @@ const shownTime = (iso: string | undefined): string => (iso === undefined ? '' :
 const isRunId = (target: string): boolean => /.\/\d{1,16}$/.test(target);
 
 const list = command({
-  words: 'function list',
-  parameters: '',
+  usage: 'function list',
   summary: 'list the functions of the service with the number of their runs and their next launch',
   options: { prefix: { type: 'text', value: 'TEXT', summary: 'only names with this prefix' } },
   run: async (invocation) => {
@@ -70,8 +69,7 @@ const list = command({
 });
 
 const runs = command({
-  words: 'function runs',
-  parameters: 'FUNCTION',
+  usage: 'function runs FUNCTION',
   summary: 'list the runs of a function, the latest first',
   options: {
     ...selecting,
@@ -103,10 +101,8 @@ function runRow({ id, state, attempt, enqueuedAt, endedAt, error }: FunctionRunS
 }
 
 const status = command({
-  words: 'function status',
-  parameters: 'FUNCTION|RUN',
+  usage: 'function status FUNCTION|RUN',
   summary: 'show a function with its policy and schedules, or a run with its input, result and error',
-  options: {},
   run: async (invocation) => {
     const { box, inNamespace, parameters } = invocation;
     const [target = ''] = parameters;
@@ -178,10 +174,8 @@ function runText(run: FunctionRunView, waits: string | undefined): string {
 }
 
 const log = command({
-  words: 'function log',
-  parameters: 'RUN',
+  usage: 'function log RUN',
   summary: 'print what the attempts of a run have logged',
-  options: {},
   run: async (invocation) => {
     const [id = ''] = invocation.parameters;
     const lines = await orThrow(invocation.box.functions.log(id, invocation.inNamespace));
@@ -192,8 +186,7 @@ const log = command({
 });
 
 const enqueue = command({
-  words: 'function enqueue',
-  parameters: 'FUNCTION [INPUT]',
+  usage: 'function enqueue FUNCTION [INPUT]',
   summary: 'enqueue a run of a function; INPUT is JSON, or - for JSON on standard input',
   options: {
     delay: { type: 'text', value: 'DURATION', summary: 'run it so much later' },
@@ -272,8 +265,7 @@ function bulkFrom(name: string, options: OptionValues<typeof allOf>) {
 }
 
 const cancel = command({
-  words: 'function cancel',
-  parameters: 'RUN|FUNCTION',
+  usage: 'function cancel RUN|FUNCTION',
   summary: 'cancel a run, or the runs of a function that match',
   options: { ...allOf, reason: { type: 'text', value: 'TEXT', summary: 'the reason, for one RUN' } },
   run: async (invocation) => {
@@ -294,8 +286,7 @@ const cancel = command({
 });
 
 const retry = command({
-  words: 'function retry',
-  parameters: 'RUN|FUNCTION',
+  usage: 'function retry RUN|FUNCTION',
   summary: 'queue a run again that did not succeed, or those of a function that match',
   options: allOf,
   run: async (invocation) => {
@@ -315,8 +306,7 @@ const retry = command({
 /** Pause and resume: of a function, or of one key of its limits. */
 const switching = (act: 'pause' | 'resume', summary: string) =>
   command({
-    words: `function ${act}`,
-    parameters: 'FUNCTION',
+    usage: `function ${act} FUNCTION`,
     summary,
     options: { key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit or rate' } },
     run: async (invocation) => {

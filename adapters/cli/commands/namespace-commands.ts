@@ -6,10 +6,8 @@ import { optional, pairs } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const list = command({
-  words: 'namespace list',
-  parameters: '',
+  usage: 'namespace list',
   summary: 'list the namespaces',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.namespaces.list());
     const rows = value.map(({ Name, Description }) => [Name, Description]);
@@ -18,10 +16,8 @@ const list = command({
 });
 
 const status = command({
-  words: 'namespace status',
-  parameters: 'NAMESPACE',
+  usage: 'namespace status NAMESPACE',
   summary: 'show a namespace',
-  options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     const namespace = await existing(invocation.box.namespaces.read(name), `namespace ${name}`);
@@ -30,8 +26,7 @@ const status = command({
 });
 
 const apply = command({
-  words: 'namespace apply',
-  parameters: 'NAMESPACE',
+  usage: 'namespace apply NAMESPACE',
   summary: 'create or change a namespace',
   options: {
     description: { type: 'text', value: 'TEXT', summary: 'description of the namespace' },
@@ -47,10 +42,8 @@ const apply = command({
 });
 
 const remove = command({
-  words: 'namespace delete',
-  parameters: 'NAMESPACE',
+  usage: 'namespace delete NAMESPACE',
   summary: 'delete an empty namespace',
-  options: {},
   run: (invocation) => {
     const [name = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.namespaces.remove(name), `namespace ${name} is deleted`);

@@ -8,10 +8,8 @@ import { print } from './print.js';
 import { storeCommand } from './store-status.js';
 
 const getConfiguration = command({
-  words: 'operator scheduler get',
-  parameters: '',
+  usage: 'operator scheduler get',
   summary: 'show the scheduler configuration of the installation',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.scheduler.readConfiguration());
     return print(invocation, value, configurationText);
@@ -53,8 +51,7 @@ const settings = {
 } as const;
 
 const setConfiguration = command({
-  words: 'operator scheduler set',
-  parameters: '',
+  usage: 'operator scheduler set',
   summary: 'change the scheduler configuration; what no option names is left unchanged',
   options: settings,
   run: async (invocation) => {
@@ -89,8 +86,7 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
 }
 
 const metrics = command({
-  words: 'operator metrics',
-  parameters: '',
+  usage: 'operator metrics',
   summary: 'print the metrics of the server',
   options: { prometheus: { type: 'flag', summary: 'in the Prometheus text format' } },
   run: async ({ box, options, terminal }) => {
@@ -102,10 +98,8 @@ const metrics = command({
 });
 
 const members = command({
-  words: 'server members',
-  parameters: '',
+  usage: 'server members',
   summary: 'list the servers of the region',
-  options: {},
   run: async (invocation) => {
     const answer = await orThrow(invocation.box.system.members());
     const rows = answer.Members.map(({ Name, Addr, Port, Status, Tags }) => [
@@ -122,8 +116,7 @@ const members = command({
 });
 
 const policies = command({
-  words: 'scaling policy list',
-  parameters: '',
+  usage: 'scaling policy list',
   summary: 'list the scaling policies of jobs for autoscalers',
   options: {
     job: { type: 'text', value: 'JOB', summary: 'only policies of this job' },
@@ -146,10 +139,8 @@ const policies = command({
 });
 
 const policy = command({
-  words: 'scaling policy info',
-  parameters: 'POLICY',
+  usage: 'scaling policy info POLICY',
   summary: 'print a scaling policy as JSON',
-  options: {},
   run: async (invocation) => {
     const { box, inNamespace, parameters, terminal } = invocation;
     const { value } = await orThrow(box.scaling.policy(parameters[0] ?? '', inNamespace));

@@ -3,8 +3,7 @@ import { inJson } from '../output/tables.js';
 import { jobFileOptions, jobFrom } from './jobs/job-file.js';
 
 export const parse = command({
-  words: 'parse',
-  parameters: 'FILE',
+  usage: 'parse FILE',
   summary: 'print the JSON job of a job file',
   local: true,
   options: { ...jobFileOptions, canonicalize: { type: 'flag', summary: 'fill omitted fields with their defaults' } },

@@ -35,10 +35,8 @@ const showing: readonly Command[] = [
 
 /** `signalbox status`: shows the record with this name or ID, or lists those with this prefix. */
 export const search = command({
-  words: 'status',
-  parameters: '[PREFIX]',
+  usage: 'status [PREFIX]',
   summary: 'list jobs and the state of the store, or show the record of any kind whose name or ID has this prefix',
-  options: {},
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
     if (prefix === undefined) {

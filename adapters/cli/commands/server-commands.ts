@@ -3,16 +3,13 @@ import { optional } from './option-values.js';
 import { confirm, passOn } from './print.js';
 
 const collect = command({
-  words: 'system gc',
-  parameters: '',
+  usage: 'system gc',
   summary: 'run the garbage collection: remove all ended records, regardless of their age',
-  options: {},
   run: (invocation) => confirm(invocation, invocation.box.maintenance.collectGarbage(), 'garbage collection done'),
 });
 
 const monitor = command({
-  words: 'monitor',
-  parameters: '',
+  usage: 'monitor',
   summary: 'print log entries of the server as they are written, until a signal',
   raw: true,
   options: {
@@ -41,8 +38,7 @@ export const serverCommands: readonly Command[] = [collect, monitor];
 
 /** `signalbox agent`: runs jobs on this host for a server elsewhere, until a signal. */
 export const agent = command({
-  words: 'agent',
-  parameters: '',
+  usage: 'agent',
   summary: 'run the jobs of a server on this host; stopped by SIGTERM or SIGINT',
   local: true,
   options: {

@@ -10,8 +10,7 @@ const filter = {
 } as const;
 
 const list = command({
-  words: 'service list',
-  parameters: '',
+  usage: 'service list',
   summary: 'list the services of the built-in catalogue with their tags',
   options: filter,
   run: async (invocation) => {
@@ -25,8 +24,7 @@ const list = command({
 });
 
 const info = command({
-  words: 'service info',
-  parameters: 'SERVICE',
+  usage: 'service info SERVICE',
   summary: 'show the instances of a service with their addresses',
   options: filter,
   run: async (invocation) => {
@@ -52,10 +50,8 @@ const info = command({
 });
 
 const remove = command({
-  words: 'service delete',
-  parameters: 'SERVICE ID',
+  usage: 'service delete SERVICE ID',
   summary: 'remove one instance of a service from the catalogue',
-  options: {},
   run: async (invocation) => {
     const [name = '', id = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.services.remove(name, id, invocation.inNamespace), `${id} is removed`);

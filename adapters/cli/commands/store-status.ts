@@ -25,10 +25,8 @@ const mostTables = 10;
 
 /** `signalbox operator store`. */
 export const storeCommand = command({
-  words: 'operator store',
-  parameters: '',
+  usage: 'operator store',
   summary: 'show the state of the store: sizes, its chain, what keeps dead rows from being removed, lost races',
-  options: {},
   run: async (invocation) => {
     const answer = await orThrow(invocation.box.system.store());
     return print(invocation, answer, () => storeText(answer, Number.POSITIVE_INFINITY));

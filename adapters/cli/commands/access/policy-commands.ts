@@ -7,10 +7,8 @@ import { optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const list = command({
-  words: 'policy list',
-  parameters: '[PREFIX]',
+  usage: 'policy list [PREFIX]',
   summary: 'list the policies that give tokens their rights',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.policies.list(optional('prefix', invocation.parameters[0])));
     const rows = value.items.map(({ Name, Description }) => [Name, Description]);
@@ -19,10 +17,8 @@ const list = command({
 });
 
 const show = command({
-  words: 'policy show',
-  parameters: 'POLICY',
+  usage: 'policy show POLICY',
   summary: 'show a policy with its rules',
-  options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     const policy = await existing(invocation.box.policies.read(name), `policy ${name}`);
@@ -34,8 +30,7 @@ const show = command({
 });
 
 const put = command({
-  words: 'policy put',
-  parameters: 'POLICY FILE',
+  usage: 'policy put POLICY FILE',
   summary: 'store a policy with the rules of a file, such as `namespace "default" { policy = "read" }`',
   options: {
     description: { type: 'text', value: 'TEXT', summary: 'description of the policy' },
@@ -67,10 +62,8 @@ const put = command({
 });
 
 const remove = command({
-  words: 'policy delete',
-  parameters: 'POLICY',
+  usage: 'policy delete POLICY',
   summary: 'delete a policy; tokens that name it lose its rights',
-  options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     await existing(invocation.box.policies.read(name), `policy ${name}`);

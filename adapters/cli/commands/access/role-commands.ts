@@ -8,10 +8,8 @@ import { optional } from '../option-values.js';
 import { confirm, print, printAnswer } from '../print.js';
 
 const list = command({
-  words: 'role list',
-  parameters: '',
+  usage: 'role list',
   summary: 'list the roles: named sets of policies for tokens',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.roles.list());
     const rows = value.items.map(({ ID, Name, Policies }) => [Name, namesOf(Policies), ID]);
@@ -35,16 +33,13 @@ async function roleOf({ box }: Invocation, nameOrId: string): Promise<StoredRole
 }
 
 const show = command({
-  words: 'role show',
-  parameters: 'ROLE',
+  usage: 'role show ROLE',
   summary: 'show a role, by its name or ID',
-  options: {},
   run: async (invocation) => print(invocation, await roleOf(invocation, invocation.parameters[0] ?? ''), roleText),
 });
 
 const put = command({
-  words: 'role put',
-  parameters: 'NAME',
+  usage: 'role put NAME',
   summary: 'create a role, or change the role with this name',
   options: {
     policy: { type: 'list', value: 'POLICY', summary: 'a policy of the role, may be repeated' },
@@ -70,10 +65,8 @@ const put = command({
 });
 
 const remove = command({
-  words: 'role delete',
-  parameters: 'ROLE',
+  usage: 'role delete ROLE',
   summary: 'delete a role, by its name or ID; tokens that name it lose its rights',
-  options: {},
   run: async (invocation) => {
     const { ID, Name } = await roleOf(invocation, invocation.parameters[0] ?? '');
     return confirm(invocation, invocation.box.roles.remove(ID), `role ${Name} is deleted`);

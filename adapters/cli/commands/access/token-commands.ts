@@ -8,10 +8,8 @@ import { durationOption, namedOnce, optional, pairs } from '../option-values.js'
 import { confirm, print } from '../print.js';
 
 const list = command({
-  words: 'token list',
-  parameters: '',
+  usage: 'token list',
   summary: 'list the tokens, without their secrets',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.tokens.list());
     const tokens = 'items' in value ? value.items : value;
@@ -21,10 +19,8 @@ const list = command({
 });
 
 const show = command({
-  words: 'token show',
-  parameters: '[ACCESSOR]',
+  usage: 'token show [ACCESSOR]',
   summary: "a token: that of this command's caller when none is named",
-  options: {},
   run: async (invocation) => {
     const { box, parameters } = invocation;
     const [accessor] = parameters;
@@ -73,8 +69,7 @@ function grantedBy({ policy, role, workspace }: Granted) {
 }
 
 const create = command({
-  words: 'token create',
-  parameters: '[NAME]',
+  usage: 'token create [NAME]',
   summary: 'create a token; its secret is shown once',
   options: {
     type: {
@@ -119,8 +114,7 @@ function nodeFacts(token: TokenDocument | undefined) {
 }
 
 const update = command({
-  words: 'token update',
-  parameters: 'ACCESSOR',
+  usage: 'token update ACCESSOR',
   summary: 'change the name or the rights of a token; what no option names is left unchanged',
   options: {
     ...granted,
@@ -173,10 +167,8 @@ function grantsOf({ Policies, Roles, Workspaces }: TokenDocument) {
 }
 
 const remove = command({
-  words: 'token delete',
-  parameters: 'ACCESSOR',
+  usage: 'token delete ACCESSOR',
   summary: 'delete a token; it stops working immediately',
-  options: {},
   run: (invocation) => {
     const [accessor = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.tokens.remove(accessor), `token ${accessor} is removed`);

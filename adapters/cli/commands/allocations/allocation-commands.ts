@@ -10,8 +10,7 @@ import { namedOnce, optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const status = command({
-  words: 'alloc status',
-  parameters: '[ALLOCATION]',
+  usage: 'alloc status [ALLOCATION]',
   summary: 'list the allocations, or show one with its tasks and their events',
   options: { stats: { type: 'flag', summary: 'current resource usage of its tasks' } },
   run: async (invocation) => {
@@ -86,8 +85,7 @@ export function onlyTask(names: readonly string[]): string {
 }
 
 const restart = command({
-  words: 'alloc restart',
-  parameters: 'ALLOCATION [TASK]',
+  usage: 'alloc restart ALLOCATION [TASK]',
   summary: 'restart the running tasks of an allocation, or one task',
   options: {
     task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
@@ -103,8 +101,7 @@ const restart = command({
 });
 
 const signal = command({
-  words: 'alloc signal',
-  parameters: 'ALLOCATION [SIGNAL] [TASK]',
+  usage: 'alloc signal ALLOCATION [SIGNAL] [TASK]',
   summary: 'send a signal such as SIGHUP to the running tasks, or to one task',
   options: {
     s: { type: 'text', value: 'SIGNAL', summary: 'the signal; then TASK follows ALLOCATION' },
@@ -124,8 +121,7 @@ const signal = command({
 });
 
 const stop = command({
-  words: 'alloc stop',
-  parameters: 'ALLOCATION',
+  usage: 'alloc stop ALLOCATION',
   summary: 'stop an allocation; it is replaced if its job still needs it',
   options: {
     ...detach,
@@ -151,10 +147,8 @@ interface CheckResult {
 }
 
 const checks = command({
-  words: 'alloc checks',
-  parameters: 'ALLOCATION',
+  usage: 'alloc checks ALLOCATION',
   summary: "what the checks of an allocation's services found last",
-  options: {},
   run: async (invocation) => {
     const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
     const answer = (await orThrow(invocation.box.allocations.checks(ID))) as Readonly<Record<string, CheckResult>>;

@@ -15,8 +15,7 @@ const sessionOptions = {
 } as const;
 
 const exec = command({
-  words: 'alloc exec',
-  parameters: 'ALLOCATION COMMAND [ARGS...]',
+  usage: 'alloc exec ALLOCATION COMMAND [ARGS...]',
   summary: 'run a command in the environment of a task and exit with its code; options precede ALLOCATION',
   optionsFirst: true,
   raw: true,
@@ -37,8 +36,7 @@ const exec = command({
 });
 
 const action = command({
-  words: 'job action',
-  parameters: 'JOB [ACTION]',
+  usage: 'job action JOB [ACTION]',
   summary: 'run an action of a job in a running allocation and exit with its code; without ACTION, list the actions',
   sockets: true,
   options: {

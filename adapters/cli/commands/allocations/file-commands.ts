@@ -6,8 +6,7 @@ import { passOn, print } from '../print.js';
 import { allocationOrThatOfJob, allocationToRead, ofJobOption } from './allocation-commands.js';
 
 const files = command({
-  words: 'alloc fs',
-  parameters: 'ALLOCATION [PATH]',
+  usage: 'alloc fs ALLOCATION [PATH]',
   summary: "what lies in a folder of an allocation, or a file's content",
   options: {
     ...ofJobOption,

@@ -25,8 +25,7 @@ const logOptions = {
 const usualLines = 10;
 
 const ofAllocation = command({
-  words: 'alloc logs',
-  parameters: 'ALLOCATION [TASK]',
+  usage: 'alloc logs ALLOCATION [TASK]',
   summary: 'show the log of a task, by default of the only task',
   raw: true,
   options: {
@@ -45,8 +44,7 @@ const ofAllocation = command({
 });
 
 const ofJob = command({
-  words: 'job logs',
-  parameters: 'JOB [TASK]',
+  usage: 'job logs JOB [TASK]',
   summary: 'show the log of a task of a job, from the newest running allocation, else from the newest',
   raw: true,
   options: {

@@ -15,8 +15,7 @@ import { jobFileOptions, jobFrom } from './job-file.js';
 import { statusOfJob } from './status-of-job.js';
 
 const status = command({
-  words: 'job status',
-  parameters: '[JOB]',
+  usage: 'job status [JOB]',
   summary: 'list the jobs, or show one, by a prefix of its ID, with its groups, deployment and allocations',
   options: {
     'all-allocs': { type: 'flag', summary: 'include allocations of an earlier job with this ID' },
@@ -47,8 +46,7 @@ const status = command({
 });
 
 const validate = command({
-  words: 'job validate',
-  parameters: 'FILE',
+  usage: 'job validate FILE',
   summary: 'have the server check a job file',
   options: jobFileOptions,
   run: async (invocation) => {
@@ -63,8 +61,7 @@ const validate = command({
 });
 
 const run = command({
-  words: 'job run',
-  parameters: 'FILE',
+  usage: 'job run FILE',
   summary: 'register a job file and wait for its placement and deployment; exit code 2 if it cannot be placed',
   options: {
     ...jobFileOptions,
@@ -103,8 +100,7 @@ const run = command({
 });
 
 const stop = command({
-  words: 'job stop',
-  parameters: 'JOB',
+  usage: 'job stop JOB',
   summary: 'stop a job',
   options: {
     ...detach,
@@ -130,8 +126,7 @@ const stop = command({
 });
 
 const dispatch = command({
-  words: 'job dispatch',
-  parameters: 'JOB [PAYLOAD]',
+  usage: 'job dispatch JOB [PAYLOAD]',
   summary: 'create an instance of a parameterized job; PAYLOAD is a file, or - for standard input',
   options: {
     ...detachOrWait,
@@ -169,8 +164,7 @@ const dispatch = command({
 });
 
 const scale = command({
-  words: 'job scale',
-  parameters: 'JOB GROUP COUNT',
+  usage: 'job scale JOB GROUP COUNT',
   summary: 'change the count of a group',
   options: { ...detach, message: { type: 'text', value: 'TEXT', summary: 'a reason, kept with the scaling event' } },
   run: async (invocation) => {
@@ -185,8 +179,7 @@ const scale = command({
 });
 
 const history = command({
-  words: 'job history',
-  parameters: 'JOB',
+  usage: 'job history JOB',
   summary: 'list the versions of a job, newest first',
   options: { p: { type: 'flag', summary: 'include the differences between versions' } },
   run: async (invocation) => {
@@ -214,8 +207,7 @@ function versionText(job: Job): string {
 }
 
 const revert = command({
-  words: 'job revert',
-  parameters: 'JOB VERSION',
+  usage: 'job revert JOB VERSION',
   summary: 'register an earlier version again as a new version and wait like job run; VERSION is a number or a tag',
   options: {
     ...detachOrWait,
@@ -249,8 +241,7 @@ async function taggedVersion(
 }
 
 const evaluate = command({
-  words: 'job eval',
-  parameters: 'JOB',
+  usage: 'job eval JOB',
   summary: 'have the scheduler evaluate a job again',
   options: { ...detach, 'force-reschedule': { type: 'flag', summary: 'place failed allocations again at once' } },
   run: async (invocation) => {
@@ -262,8 +253,7 @@ const evaluate = command({
 });
 
 const inspect = command({
-  words: 'job inspect',
-  parameters: 'JOB',
+  usage: 'job inspect JOB',
   summary: 'print a job as JSON',
   options: { version: { type: 'text', value: 'N', summary: 'print this version' } },
   run: async ({ parameters: [jobId = ''], options, terminal, box, inNamespace }) => {

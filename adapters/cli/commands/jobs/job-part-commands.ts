@@ -9,8 +9,7 @@ import { confirm, print } from '../print.js';
 import { followToEnd, followToHealth } from '../scheduling/follow-evaluation.js';
 
 const allocs = command({
-  words: 'job allocs',
-  parameters: 'JOB',
+  usage: 'job allocs JOB',
   summary: 'list the allocations of a job',
   options: { all: { type: 'flag', summary: 'include those of an earlier job with this ID' } },
   run: async (invocation) => {
@@ -23,8 +22,7 @@ const allocs = command({
 });
 
 const deployments = command({
-  words: 'job deployments',
-  parameters: 'JOB',
+  usage: 'job deployments JOB',
   summary: 'list the deployments of a job',
   options: {
     latest: { type: 'flag', summary: 'show only the newest, with the state of its groups' },
@@ -56,8 +54,7 @@ export function deploymentsText(items: readonly Deployment[]): string {
 }
 
 const force = command({
-  words: 'job periodic force',
-  parameters: 'JOB',
+  usage: 'job periodic force JOB',
   summary: 'launch a periodic job now, whether or not it is due',
   options: detachOrWait,
   run: async (invocation) => {
@@ -73,8 +70,7 @@ const force = command({
 });
 
 const promote = command({
-  words: 'job promote',
-  parameters: 'JOB',
+  usage: 'job promote JOB',
   summary: "accept the canaries of a job's newest deployment",
   options: { ...detach, group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
   run: async (invocation) => {
@@ -90,8 +86,7 @@ const promote = command({
 });
 
 const tag = command({
-  words: 'job tag apply',
-  parameters: 'JOB NAME',
+  usage: 'job tag apply JOB NAME',
   summary: 'tag a version of a job: a tagged version is kept, and job revert accepts the tag',
   options: {
     version: { type: 'text', value: 'N', summary: 'the version (the newest)' },
@@ -108,10 +103,8 @@ const tag = command({
 });
 
 const untag = command({
-  words: 'job tag unset',
-  parameters: 'JOB NAME',
+  usage: 'job tag unset JOB NAME',
   summary: 'remove a tag from a version',
-  options: {},
   run: async (invocation) => {
     const [jobId = '', name = ''] = invocation.parameters;
     const order = invocation.box.jobs.untagVersion(jobId, name, invocation.inNamespace);

@@ -38,10 +38,8 @@ const example = `job "example" {
 `;
 
 const init = command({
-  words: 'job init',
-  parameters: '[FILE]',
+  usage: 'job init [FILE]',
   summary: 'write an example job file (example.nomad.hcl)',
-  options: {},
   local: true,
   raw: true,
   run: async ({ parameters: [path = 'example.nomad.hcl'], terminal }) => {
@@ -56,8 +54,7 @@ const init = command({
 });
 
 const start = command({
-  words: 'job start',
-  parameters: 'JOB',
+  usage: 'job start JOB',
   summary: 'register a stopped job again without changes and wait like job run',
   options: detachOrWait,
   run: async (invocation) => {
@@ -92,10 +89,8 @@ async function submissionOf({ box, inNamespace }: Invocation, { ID, Version }: J
 }
 
 const scalingEvents = command({
-  words: 'job scaling-events',
-  parameters: 'JOB',
+  usage: 'job scaling-events JOB',
   summary: 'list the changes of the counts of a job, by people and programs, newest first',
-  options: {},
   run: async (invocation) => {
     const [jobId = ''] = invocation.parameters;
     const status = await existing(invocation.box.jobs.scaleStatus(jobId, invocation.inNamespace), `job ${jobId}`);

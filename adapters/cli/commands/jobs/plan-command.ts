@@ -26,8 +26,7 @@ type PlanOptions = OptionValues<typeof planOptions>;
 
 /** `signalbox job plan FILE`: what registering the file would do. Exit code 0: the job is unchanged; 1: it would change; 255: failure. */
 export const plan = command({
-  words: 'job plan',
-  parameters: 'FILE',
+  usage: 'job plan FILE',
   summary: 'show what registering a job file would change; exit code 0: nothing, 1: something, 255: failure',
   options: planOptions,
   run: async (invocation) => {

@@ -30,8 +30,7 @@ type Options = OptionValues<typeof options>;
 
 /** `job restart`: restarts the running allocations of a job in batches. */
 export const restartJob: Command = command({
-  words: 'job restart',
-  parameters: 'JOB',
+  usage: 'job restart JOB',
   summary: 'restart or replace the running allocations of a job, batch by batch; waits until each batch runs again',
   options,
   run: async (invocation) => {

@@ -25,8 +25,7 @@ const self = {
 } as const;
 
 const status = command({
-  words: 'node status',
-  parameters: '[NODE]',
+  usage: 'node status [NODE]',
   summary: 'list the nodes, or show one',
   options: {
     ...self,
@@ -118,8 +117,7 @@ function nodeText(node: Awaited<ReturnType<typeof nodeOf>>): string {
 }
 
 const eligibility = command({
-  words: 'node eligibility',
-  parameters: '[NODE]',
+  usage: 'node eligibility [NODE]',
   summary: 'make a node eligible or ineligible for new allocations',
   options: {
     enable: { type: 'flag', summary: 'eligible: it receives new allocations' },
@@ -162,8 +160,7 @@ function isGiven(options: Readonly<Record<string, unknown>>, name: string): bool
 }
 
 const drain = command({
-  words: 'node drain',
-  parameters: '[NODE]',
+  usage: 'node drain [NODE]',
   summary: 'drain a node: move its allocations to other nodes and wait until it is empty; or end its drain',
   options: {
     enable: { type: 'flag', summary: 'start the drain' },
@@ -260,10 +257,8 @@ async function followDrain(
 }
 
 const read = command({
-  words: 'node meta read',
-  parameters: 'NODE',
+  usage: 'node meta read NODE',
   summary: 'show the metadata of a node with its sources',
-  options: {},
   run: async (invocation) => {
     const { box, parameters } = invocation;
     const { ID } = await nodeOf(invocation, parameters[0] ?? '');
@@ -272,8 +267,7 @@ const read = command({
 });
 
 const apply = command({
-  words: 'node meta apply',
-  parameters: 'NODE [KEY=VALUE...]',
+  usage: 'node meta apply NODE [KEY=VALUE...]',
   summary: 'set metadata of a node; constraints of jobs refer to it as ${meta.KEY}',
   options: { unset: { type: 'list', value: 'KEY', summary: 'remove this key, may be repeated' } },
   run: async (invocation) => {

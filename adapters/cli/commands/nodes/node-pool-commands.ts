@@ -9,10 +9,8 @@ import { confirm, print } from '../print.js';
 import { nodesText } from './node-commands.js';
 
 const list = command({
-  words: 'node pool list',
-  parameters: '[PREFIX]',
+  usage: 'node pool list [PREFIX]',
   summary: 'list the node pools, or those whose names have this prefix',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', invocation.parameters[0])));
     const rows = value.items.map(({ Name, Description }) => [Name, Description]);
@@ -21,10 +19,8 @@ const list = command({
 });
 
 const status = command({
-  words: 'node pool status',
-  parameters: 'POOL',
+  usage: 'node pool status POOL',
   summary: 'show a node pool with its scheduler settings',
-  options: {},
   run: async (invocation) => {
     const pool = await poolOf(invocation, invocation.parameters[0] ?? '');
     return print(invocation, pool, ({ Name, Description, Meta, SchedulerConfiguration }) => {
@@ -42,10 +38,8 @@ const status = command({
 });
 
 const nodes = command({
-  words: 'node pool nodes',
-  parameters: 'POOL',
+  usage: 'node pool nodes POOL',
   summary: 'list the nodes of a pool',
-  options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     const { items } = await existing(invocation.box.nodePools.nodes(name), `node pool ${name}`);
@@ -54,10 +48,8 @@ const nodes = command({
 });
 
 const jobs = command({
-  words: 'node pool jobs',
-  parameters: 'POOL',
+  usage: 'node pool jobs POOL',
   summary: 'list the jobs of a pool',
-  options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     const read = invocation.box.nodePools.jobs(name, invocation.inNamespace);
@@ -69,8 +61,7 @@ const jobs = command({
 });
 
 const apply = command({
-  words: 'node pool apply',
-  parameters: 'POOL',
+  usage: 'node pool apply POOL',
   summary: 'create or change a node pool; what no option names is left unchanged',
   options: {
     description: { type: 'text', value: 'TEXT', summary: 'description of the pool' },
@@ -139,10 +130,8 @@ function oversubscription(text: string | undefined, before: boolean | undefined)
 }
 
 const remove = command({
-  words: 'node pool delete',
-  parameters: 'POOL',
+  usage: 'node pool delete POOL',
   summary: 'delete a node pool without nodes and jobs',
-  options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.nodePools.remove(name), `node pool ${name} is deleted`);

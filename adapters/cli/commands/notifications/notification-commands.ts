@@ -8,10 +8,8 @@ import { deliveryOutcomes, optional, pageOption } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const list = command({
-  words: 'notification list',
-  parameters: 'WORKSPACE',
+  usage: 'notification list WORKSPACE',
   summary: 'list the notification configurations of a workspace',
-  options: {},
   run: async (invocation) => {
     const { items } = await orThrow(invocation.box.notifications.list(invocation.parameters[0] ?? ''));
     const rows = items.map(({ id, name, destinationType, enabled, triggers, delivery, health }) => [
@@ -28,10 +26,8 @@ const list = command({
 });
 
 const show = command({
-  words: 'notification show',
-  parameters: 'CONFIGURATION',
+  usage: 'notification show CONFIGURATION',
   summary: 'show a notification configuration and the state of its deliveries',
-  options: {},
   run: async (invocation) => {
     const configuration = await orThrow(invocation.box.notifications.show(invocation.parameters[0] ?? ''));
     return print(invocation, configuration, ({ health, response, ...shown }) =>
@@ -73,8 +69,7 @@ const tokenFile = {
 } as const;
 
 const create = command({
-  words: 'notification create',
-  parameters: 'WORKSPACE NAME URL',
+  usage: 'notification create WORKSPACE NAME URL',
   summary: 'create a webhook configuration, verify it and enable it',
   options: {
     type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams'] },
@@ -109,8 +104,7 @@ function contentOf(options: { type: string | undefined; trigger: readonly string
 }
 
 const put = command({
-  words: 'notification put',
-  parameters: 'WORKSPACE NAME [URL]',
+  usage: 'notification put WORKSPACE NAME [URL]',
   summary: 'create or change the configuration with this name',
   options: {
     type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams', 'email'] },
@@ -152,10 +146,8 @@ function checkDestination(type: string | undefined, url: string | undefined, use
 }
 
 const pause = command({
-  words: 'notification pause',
-  parameters: 'CONFIGURATION',
+  usage: 'notification pause CONFIGURATION',
   summary: 'pause a configuration: its deliveries wait until it is resumed',
-  options: {},
   run: async (invocation) => {
     const paused = await orThrow(invocation.box.notifications.pause(invocation.parameters[0] ?? ''));
     return print(invocation, paused, ({ id }) => `${id} is paused\n`);
@@ -163,10 +155,8 @@ const pause = command({
 });
 
 const resume = command({
-  words: 'notification resume',
-  parameters: 'CONFIGURATION',
+  usage: 'notification resume CONFIGURATION',
   summary: 'resume a paused configuration and send its waiting deliveries',
-  options: {},
   run: async (invocation) => {
     const resumed = await orThrow(invocation.box.notifications.resume(invocation.parameters[0] ?? ''));
     return print(invocation, resumed, ({ id }) => `${id} is resumed\n`);
@@ -174,10 +164,8 @@ const resume = command({
 });
 
 const verify = command({
-  words: 'notification verify',
-  parameters: 'CONFIGURATION',
+  usage: 'notification verify CONFIGURATION',
   summary: 'send a verification request',
-  options: {},
   run: async (invocation) => {
     const verified = await orThrow(invocation.box.notifications.verify(invocation.parameters[0] ?? ''));
     return print(invocation, verified, ({ id }) => `${id} is verified\n`);
@@ -185,10 +173,8 @@ const verify = command({
 });
 
 const enable = command({
-  words: 'notification enable',
-  parameters: 'CONFIGURATION',
+  usage: 'notification enable CONFIGURATION',
   summary: 'verify and enable a configuration',
-  options: {},
   run: async (invocation) => {
     const enabled = await orThrow(invocation.box.notifications.enable(invocation.parameters[0] ?? ''));
     return print(invocation, enabled, ({ id }) => `${id} is enabled\n`);
@@ -196,10 +182,8 @@ const enable = command({
 });
 
 const disable = command({
-  words: 'notification disable',
-  parameters: 'CONFIGURATION',
+  usage: 'notification disable CONFIGURATION',
   summary: 'disable a configuration; its waiting deliveries are cancelled',
-  options: {},
   run: async (invocation) => {
     const changed = { enabled: false };
     const disabled = await orThrow(invocation.box.notifications.update(invocation.parameters[0] ?? '', changed));
@@ -208,10 +192,8 @@ const disable = command({
 });
 
 const remove = command({
-  words: 'notification delete',
-  parameters: 'CONFIGURATION',
+  usage: 'notification delete CONFIGURATION',
   summary: 'delete a configuration; its waiting deliveries are cancelled',
-  options: {},
   run: (invocation) => {
     const [id = ''] = invocation.parameters;
     return confirm(invocation, invocation.box.notifications.delete(id), `${id} is deleted`);
@@ -219,8 +201,7 @@ const remove = command({
 });
 
 const deliveries = command({
-  words: 'notification deliveries',
-  parameters: 'CONFIGURATION',
+  usage: 'notification deliveries CONFIGURATION',
   summary: 'show the delivery log of a configuration, newest first',
   options: {
     outcome: {
@@ -257,10 +238,8 @@ function whyOf({ waitsFor, reason }: Pick<DeliverySummary, 'waitsFor' | 'reason'
 }
 
 const redeliver = command({
-  words: 'notification redeliver',
-  parameters: 'DELIVERY',
+  usage: 'notification redeliver DELIVERY',
   summary: 'send one delivery again',
-  options: {},
   run: async (invocation) => {
     const delivery = await orThrow(invocation.box.deliveries.redeliver(invocation.parameters[0] ?? ''));
     return print(invocation, delivery, ({ id, outcome }) => `${id} is ${outcome}\n`);

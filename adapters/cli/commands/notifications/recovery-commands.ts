@@ -17,8 +17,7 @@ const spanOptions = {
 } as const;
 
 const count = command({
-  words: 'recovery count',
-  parameters: 'WORKSPACE SINCE',
+  usage: 'recovery count WORKSPACE SINCE',
   summary: 'count the deliveries that a recovery would send again; sends nothing',
   options: spanOptions,
   run: async (invocation) => {
@@ -29,8 +28,7 @@ const count = command({
 });
 
 const start = command({
-  words: 'recovery start',
-  parameters: 'WORKSPACE SINCE',
+  usage: 'recovery start WORKSPACE SINCE',
   summary: 'send unsuccessful deliveries again that ended since a time such as 2026-01-02T03:04:05Z',
   options: spanOptions,
   run: async (invocation) => {
@@ -41,10 +39,8 @@ const start = command({
 });
 
 const list = command({
-  words: 'recovery list',
-  parameters: 'WORKSPACE',
+  usage: 'recovery list WORKSPACE',
   summary: 'list the recoveries of a workspace with their progress',
-  options: {},
   run: async (invocation) => {
     const found = await orThrow(invocation.box.recoveries.list(invocation.parameters[0] ?? ''));
     const rows = found.map(({ id, state, redelivered, total, createdAt }) => [
@@ -58,10 +54,8 @@ const list = command({
 });
 
 const cancel = command({
-  words: 'recovery cancel',
-  parameters: 'RECOVERY',
+  usage: 'recovery cancel RECOVERY',
   summary: 'cancel a recovery; deliveries that it has already queued are still sent',
-  options: {},
   run: async (invocation) => {
     const ended = invocation.box.recoveries.cancel(invocation.parameters[0] ?? '');
     return printAnswer(invocation, ended, ({ id, state }) => `recovery ${id} is ${state}\n`);

@@ -11,8 +11,7 @@ import { print } from '../print.js';
 import { followDeployment } from './follow-deployment.js';
 
 const status = command({
-  words: 'deployment status',
-  parameters: '[DEPLOYMENT]',
+  usage: 'deployment status [DEPLOYMENT]',
   summary: 'list the deployments, or show one with the state of its groups',
   options: {
     monitor: { type: 'flag', summary: 'show the progress until the deployment ends; exit code 1 if it fails' },
@@ -35,8 +34,7 @@ async function monitored(invocation: Invocation, prefix: string | undefined): Pr
 }
 
 const promote = command({
-  words: 'deployment promote',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment promote DEPLOYMENT',
   summary: 'promote the canaries of a deployment',
   options: { group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
   run: async (invocation) => {
@@ -50,10 +48,8 @@ const promote = command({
 });
 
 const pause = command({
-  words: 'deployment pause',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment pause DEPLOYMENT',
   summary: 'pause a deployment',
-  options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
     return followed(invocation, invocation.box.deployments.pause(ID, { pause: true }));
@@ -61,10 +57,8 @@ const pause = command({
 });
 
 const resume = command({
-  words: 'deployment resume',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment resume DEPLOYMENT',
   summary: 'resume a paused deployment',
-  options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
     return followed(invocation, invocation.box.deployments.pause(ID, { pause: false }));
@@ -72,10 +66,8 @@ const resume = command({
 });
 
 const fail = command({
-  words: 'deployment fail',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment fail DEPLOYMENT',
   summary: 'mark a deployment as failed; the job may revert to its last stable version',
-  options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
     return followed(invocation, invocation.box.deployments.fail(ID));
@@ -83,10 +75,8 @@ const fail = command({
 });
 
 const unblock = command({
-  words: 'deployment unblock',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment unblock DEPLOYMENT',
   summary: 'unblock a deployment that waits for other regions',
-  options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
     return followed(invocation, invocation.box.deployments.unblock(ID));

@@ -10,8 +10,7 @@ import { print } from '../print.js';
 import { followToHealth, jobOf, remainder } from './follow-evaluation.js';
 
 const status = command({
-  words: 'eval status',
-  parameters: '[EVALUATION]',
+  usage: 'eval status [EVALUATION]',
   summary: 'list the evaluations, or show one with its placement failures',
   options: {
     job: { type: 'text', value: 'JOB', summary: 'only evaluations of this job' },
@@ -37,8 +36,7 @@ const status = command({
 });
 
 const list = command({
-  words: 'eval list',
-  parameters: '',
+  usage: 'eval list',
   summary: 'list the evaluations',
   options: {
     job: { type: 'text', value: 'JOB', summary: 'only evaluations of this job' },
@@ -74,8 +72,7 @@ const list = command({
 });
 
 const remove = command({
-  words: 'eval delete',
-  parameters: '[EVALUATIONS...]',
+  usage: 'eval delete [EVALUATIONS...]',
   summary: 'delete evaluations, by ID or filter; evaluations must be paused (operator scheduler set)',
   options: {
     filter: { type: 'text', value: 'EXPRESSION', summary: 'the matching evaluations of all namespaces' },

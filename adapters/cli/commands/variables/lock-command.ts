@@ -14,8 +14,7 @@ const grace = 5000;
 
 /** `var lock`: runs a command while holding a lock, so that it runs in one place at a time. */
 export const lockVariable: Command = command({
-  words: 'var lock',
-  parameters: 'PATH COMMAND [ARGS...]',
+  usage: 'var lock PATH COMMAND [ARGS...]',
   summary:
     'run a command while holding the lock of a variable, and exit with its code; the shell runs a COMMAND without ARGS',
   optionsFirst: true,

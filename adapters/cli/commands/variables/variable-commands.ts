@@ -18,8 +18,7 @@ const checkIndex = {
 } as const;
 
 const list = command({
-  words: 'var list',
-  parameters: '[PREFIX]',
+  usage: 'var list [PREFIX]',
   summary: 'list the variables, or those with this path prefix, without their items',
   options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching variables' } },
   run: async (invocation) => {
@@ -42,8 +41,7 @@ function listText(variables: readonly VariableStub[]): string {
 }
 
 const get = command({
-  words: 'var get',
-  parameters: 'PATH',
+  usage: 'var get PATH',
   summary: 'show a variable with its items, or the value of one item',
   options: { item: { type: 'text', value: 'KEY', summary: 'print only the value of this item, without a line feed' } },
   run: async (invocation) => {
@@ -81,8 +79,7 @@ function headOf({ Namespace, Path, CreateTime, ModifyTime, ModifyIndex, Lock }: 
 }
 
 const put = command({
-  words: 'var put',
-  parameters: 'PATH ITEMS...',
+  usage: 'var put PATH ITEMS...',
   summary:
     'store a variable with exactly these items: KEY=VALUE, KEY=@FILE, KEY=-, and JSON as @FILE or - (standard input)',
   options: {
@@ -118,8 +115,7 @@ function assertSameVariable(document: DocumentFacts | undefined, path: string, n
 }
 
 const purge = command({
-  words: 'var purge',
-  parameters: 'PATH',
+  usage: 'var purge PATH',
   summary: 'delete a variable',
   options: checkIndex,
   run: async (invocation) => {
