@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { messageIdentity, verifySignature, verifyStandardSignature } from '../../src/receiver.js';
 import { isRecord } from '../../src/shared/values.js';
 import { listening, listenParts } from './addresses.js';
-import { type Command, command, type Invocation } from './command-line/command.js';
+import { type Command, command, type Invocation, option } from './command-line/command.js';
 import { firstSignal } from './first-signal.js';
 import { inJson, inLines } from './output/tables.js';
 import { Stopped } from './stopped.js';
@@ -11,9 +11,9 @@ import { Stopped } from './stopped.js';
 const mostBytes = 1_048_576;
 
 const options = {
-  listen: { type: 'text', value: 'HOST:PORT', summary: 'address to listen on (127.0.0.1:4647)' },
-  'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that verifies signatures' },
-  status: { type: 'text', value: 'STATUS', summary: 'response status, for testing failures (204)' },
+  listen: option.text('HOST:PORT', 'address to listen on (127.0.0.1:4647)'),
+  'token-file': option.text('FILE', 'file with the secret that verifies signatures'),
+  status: option.text('STATUS', 'response status, for testing failures (204)'),
 } as const;
 
 /** `signalbox receive`: a test destination. Prints each notification; `--json` prints bodies, with control characters escaped. */

@@ -14,6 +14,14 @@ export interface OptionDefinition {
   readonly choices?: readonly string[];
 }
 
+/** Definitions of options, by their types. */
+export const option = {
+  flag: (summary: string) => ({ type: 'flag', summary }) as const,
+  text: (value: string, summary: string, choices?: readonly string[]) =>
+    ({ type: 'text', value, summary, ...(choices && { choices }) }) as const,
+  list: (value: string, summary: string) => ({ type: 'list', value, summary }) as const,
+};
+
 /** The choices of a boolean option with a value. */
 export const yesOrNo = ['true', 'false'] as const;
 

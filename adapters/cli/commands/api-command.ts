@@ -1,4 +1,4 @@
-import { type Command, command } from '../command-line/command.js';
+import { type Command, command, option } from '../command-line/command.js';
 import { Stopped } from '../stopped.js';
 import { passOn } from './print.js';
 
@@ -8,10 +8,10 @@ export const sendRequest: Command = command({
   summary: "send a request to a path such as /v1/jobs and print the answer's body; exit code 1 when it is refused",
   raw: true,
   options: {
-    X: { type: 'text', value: 'METHOD', summary: 'the method (GET, or POST with a body)' },
-    d: { type: 'text', value: 'BODY', summary: 'the body; @FILE reads a file, - reads standard input' },
-    H: { type: 'list', value: 'NAME: VALUE', summary: 'a header, may be repeated' },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only entries of a list that match' },
+    X: option.text('METHOD', 'the method (GET, or POST with a body)'),
+    d: option.text('BODY', 'the body; @FILE reads a file, - reads standard input'),
+    H: option.list('NAME: VALUE', 'a header, may be repeated'),
+    filter: option.text('EXPRESSION', 'only entries of a list that match'),
   },
   run: async ({ options, parameters: [given = ''], terminal, inNamespace, send }) => {
     const body = await bodyFrom(options.d, terminal.read);

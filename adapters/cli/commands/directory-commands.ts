@@ -1,6 +1,6 @@
 import { orThrow, SignalboxError } from '../../../src/client/index.js';
 import type { Workspace } from '../../../src/index.js';
-import { type Command, command, yesOrNo } from '../command-line/command.js';
+import { type Command, command, option, yesOrNo } from '../command-line/command.js';
 import { facts, tableOf } from '../output/tables.js';
 import { flagOption, optional } from './option-values.js';
 import { confirm, print } from './print.js';
@@ -38,27 +38,16 @@ const put = command({
   usage: 'workspace put WORKSPACE',
   summary: 'create or change a workspace of notifications; what no option names is left unchanged',
   options: {
-    name: { type: 'text', value: 'NAME', summary: 'name of the workspace (its ID)' },
-    organization: { type: 'text', value: 'NAME', summary: 'organization of the workspace (default)' },
-    url: { type: 'text', value: 'URL', summary: 'web page of the workspace, for links in messages; empty for none' },
-    'execution-mode': {
-      type: 'text',
-      value: 'MODE',
-      summary: 'where runs are executed; local sends no notifications (remote)',
-      choices: ['remote', 'agent', 'local'],
-    },
-    'drift-detection': {
-      type: 'text',
-      value: 'BOOL',
-      summary: 'whether assessments report drift and checks (false)',
-      choices: yesOrNo,
-    },
-    'health-assessments': {
-      type: 'text',
-      value: 'BOOL',
-      summary: 'whether assessments report failures (false)',
-      choices: yesOrNo,
-    },
+    name: option.text('NAME', 'name of the workspace (its ID)'),
+    organization: option.text('NAME', 'organization of the workspace (default)'),
+    url: option.text('URL', 'web page of the workspace, for links in messages; empty for none'),
+    'execution-mode': option.text('MODE', 'where runs are executed; local sends no notifications (remote)', [
+      'remote',
+      'agent',
+      'local',
+    ]),
+    'drift-detection': option.text('BOOL', 'whether assessments report drift and checks (false)', yesOrNo),
+    'health-assessments': option.text('BOOL', 'whether assessments report failures (false)', yesOrNo),
   },
   run: async (invocation) => {
     const { parameters, options, box } = invocation;
@@ -115,8 +104,8 @@ const putUser = command({
   usage: 'user put USER EMAIL',
   summary: 'create or replace a user, who can be a recipient of e-mail configurations',
   options: {
-    username: { type: 'text', value: 'NAME', summary: 'the name of the user (its ID)' },
-    organization: { type: 'text', value: 'NAME', summary: 'the organization of the user (default)' },
+    username: option.text('NAME', 'the name of the user (its ID)'),
+    organization: option.text('NAME', 'the organization of the user (default)'),
   },
   run: async (invocation) => {
     const [id = '', email = ''] = invocation.parameters;

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../src/client/index.js';
-import { type Command, command, type Invocation } from '../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../command-line/command.js';
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { facts, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
@@ -7,12 +7,8 @@ import { deliveryOutcomes, optional, pageOption, pairs } from './option-values.j
 import { confirm, print, printAnswer } from './print.js';
 
 const attributesOptions = {
-  set: { type: 'list', value: 'NAME=TEXT', summary: 'an attribute such as run_id, may be repeated' },
-  file: {
-    type: 'text',
-    value: 'FILE',
-    summary: 'JSON file with the attributes, or the payload of a custom type; - for standard input',
-  },
+  set: option.list('NAME=TEXT', 'an attribute such as run_id, may be repeated'),
+  file: option.text('FILE', 'JSON file with the attributes, or the payload of a custom type; - for standard input'),
 } as const;
 
 const send = command({
@@ -44,21 +40,12 @@ const list = command({
   usage: 'event list WORKSPACE',
   summary: 'list the events of a workspace, newest first',
   options: {
-    trigger: { type: 'text', value: 'TRIGGER', summary: 'only events of this trigger or type' },
-    outcome: {
-      type: 'text',
-      value: 'OUTCOME',
-      summary: 'only events with a delivery of this outcome',
-      choices: deliveryOutcomes,
-    },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only events whose attributes match' },
-    since: {
-      type: 'text',
-      value: 'TIME',
-      summary: 'only events accepted at or after this time, such as 2026-01-02T03:04:05Z',
-    },
-    until: { type: 'text', value: 'TIME', summary: 'only events accepted before this time' },
-    page: { type: 'text', value: 'N', summary: 'page of the list, 20 events per page (1)' },
+    trigger: option.text('TRIGGER', 'only events of this trigger or type'),
+    outcome: option.text('OUTCOME', 'only events with a delivery of this outcome', deliveryOutcomes),
+    filter: option.text('EXPRESSION', 'only events whose attributes match'),
+    since: option.text('TIME', 'only events accepted at or after this time, such as 2026-01-02T03:04:05Z'),
+    until: option.text('TIME', 'only events accepted before this time'),
+    page: option.text('N', 'page of the list, 20 events per page (1)'),
   },
   run: async (invocation) => {
     const { trigger, outcome, filter, since, until, page } = invocation.options;

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../src/client/index.js';
-import { type Command, command } from '../command-line/command.js';
+import { type Command, command, option } from '../command-line/command.js';
 import { facts, tableOf } from '../output/tables.js';
 import { existing } from './find-record.js';
 import { optional, pairs } from './option-values.js';
@@ -29,8 +29,8 @@ const apply = command({
   usage: 'namespace apply NAMESPACE',
   summary: 'create or change a namespace',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'description of the namespace' },
-    meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
+    description: option.text('TEXT', 'description of the namespace'),
+    meta: option.list('KEY=VALUE', 'a meta value, may be repeated'),
   },
   run: (invocation) => {
     const { parameters, options, box } = invocation;

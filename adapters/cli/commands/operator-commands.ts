@@ -1,6 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { SchedulerConfiguration } from '../../../src/scheduler/index.js';
-import { type Command, command, type OptionValues, yesOrNo } from '../command-line/command.js';
+import { type Command, command, type OptionValues, option, yesOrNo } from '../command-line/command.js';
 import { facts, inJson, inLines, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { flagOption, numberOption, optional } from './option-values.js';
@@ -31,15 +31,10 @@ function configurationText(configuration: SchedulerConfiguration): string {
   });
 }
 
-const flag = (summary: string) => ({ type: 'text', value: 'BOOL', summary, choices: yesOrNo }) as const;
+const flag = (summary: string) => option.text('BOOL', summary, yesOrNo);
 
 const settings = {
-  'scheduler-algorithm': {
-    type: 'text',
-    value: 'NAME',
-    summary: 'how nodes are ranked',
-    choices: ['binpack', 'spread'],
-  },
+  'scheduler-algorithm': option.text('NAME', 'how nodes are ranked', ['binpack', 'spread']),
   'memory-oversubscription': flag('whether tasks may use more memory than they reserve, up to memory_max'),
   'reject-job-registration': flag('whether job registrations are refused, except with management tokens'),
   'pause-eval-broker': flag('whether the processing of evaluations is paused'),
@@ -47,7 +42,7 @@ const settings = {
   'preempt-service-scheduler': flag('whether service jobs preempt other jobs'),
   'preempt-batch-scheduler': flag('whether batch jobs preempt other jobs'),
   'preempt-sysbatch-scheduler': flag('whether sysbatch jobs preempt other jobs'),
-  'check-index': { type: 'text', value: 'N', summary: 'only if the configuration has this modify index' },
+  'check-index': option.text('N', 'only if the configuration has this modify index'),
 } as const;
 
 const setConfiguration = command({
@@ -88,7 +83,7 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
 const metrics = command({
   usage: 'operator metrics',
   summary: 'print the metrics of the server',
-  options: { prometheus: { type: 'flag', summary: 'in the Prometheus text format' } },
+  options: { prometheus: option.flag('in the Prometheus text format') },
   run: async ({ box, options, terminal }) => {
     const format = options.prometheus ? 'prometheus' : 'json';
     const answer = await orThrow(box.system.metrics({ format }));
@@ -119,8 +114,8 @@ const policies = command({
   usage: 'scaling policy list',
   summary: 'list the scaling policies of jobs for autoscalers',
   options: {
-    job: { type: 'text', value: 'JOB', summary: 'only policies of this job' },
-    type: { type: 'text', value: 'TYPE', summary: 'only policies of this type' },
+    job: option.text('JOB', 'only policies of this job'),
+    type: option.text('TYPE', 'only policies of this type'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options } = invocation;

@@ -1,4 +1,4 @@
-import { command } from '../command-line/command.js';
+import { command, option } from '../command-line/command.js';
 import { inJson } from '../output/tables.js';
 import { jobFileOptions, jobFrom } from './jobs/job-file.js';
 
@@ -6,7 +6,7 @@ export const parse = command({
   usage: 'parse FILE',
   summary: 'print the JSON job of a job file',
   local: true,
-  options: { ...jobFileOptions, canonicalize: { type: 'flag', summary: 'fill omitted fields with their defaults' } },
+  options: { ...jobFileOptions, canonicalize: option.flag('fill omitted fields with their defaults') },
   run: async ({ parameters: [path = ''], options, terminal }) => {
     const { job } = await jobFrom(path, options, terminal, options.canonicalize);
     terminal.out(`${inJson(job, 2)}\n`);

@@ -1,12 +1,12 @@
 import { orThrow } from '../../../src/client/index.js';
-import { type Command, command } from '../command-line/command.js';
+import { type Command, command, option } from '../command-line/command.js';
 import { short, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const filter = {
-  filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching registrations' },
+  filter: option.text('EXPRESSION', 'only matching registrations'),
 } as const;
 
 const list = command({

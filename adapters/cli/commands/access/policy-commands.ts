@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
@@ -33,14 +33,10 @@ const put = command({
   usage: 'policy put POLICY FILE',
   summary: 'store a policy with the rules of a file, such as `namespace "default" { policy = "read" }`',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'description of the policy' },
-    job: {
-      type: 'text',
-      value: 'JOB',
-      summary: 'apply the policy to the tasks of this job, in the namespace of the command',
-    },
-    group: { type: 'text', value: 'GROUP', summary: 'with --job: only to this group' },
-    task: { type: 'text', value: 'TASK', summary: 'with --group: only to this task' },
+    description: option.text('TEXT', 'description of the policy'),
+    job: option.text('JOB', 'apply the policy to the tasks of this job, in the namespace of the command'),
+    group: option.text('GROUP', 'with --job: only to this group'),
+    task: option.text('TASK', 'with --group: only to this task'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { StoredRole } from '../../../../src/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
@@ -42,8 +42,8 @@ const put = command({
   usage: 'role put NAME',
   summary: 'create a role, or change the role with this name',
   options: {
-    policy: { type: 'list', value: 'POLICY', summary: 'a policy of the role, may be repeated' },
-    description: { type: 'text', value: 'TEXT', summary: 'description of the role' },
+    policy: option.list('POLICY', 'a policy of the role, may be repeated'),
+    description: option.text('TEXT', 'description of the role'),
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;

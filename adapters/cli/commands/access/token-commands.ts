@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { TokenDocument } from '../../../../src/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
@@ -48,9 +48,9 @@ function tokenText(token: TokenDocument): string {
 }
 
 const granted = {
-  policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
-  role: { type: 'list', value: 'ROLE', summary: 'a role of a client token, by name, may be repeated' },
-  workspace: { type: 'list', value: 'ID=RIGHT', summary: 'a right, admin or events, on a workspace; may be repeated' },
+  policy: option.list('POLICY', 'a policy of a client token, may be repeated'),
+  role: option.list('ROLE', 'a role of a client token, by name, may be repeated'),
+  workspace: option.list('ID=RIGHT', 'a right, admin or events, on a workspace; may be repeated'),
 } as const;
 
 interface Granted {
@@ -72,17 +72,12 @@ const create = command({
   usage: 'token create [NAME]',
   summary: 'create a token; its secret is shown once',
   options: {
-    type: {
-      type: 'text',
-      value: 'TYPE',
-      summary: 'type of the token (client)',
-      choices: ['client', 'management', 'node'],
-    },
+    type: option.text('TYPE', 'type of the token (client)', ['client', 'management', 'node']),
     ...granted,
-    name: { type: 'text', value: 'NAME', summary: 'name of the token, the same as NAME' },
-    ttl: { type: 'text', value: 'TIME', summary: 'lifetime of the token, 1m to 24h; unlimited when absent' },
-    'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new node that uses it)' },
-    'node-pool': { type: 'text', value: 'POOL', summary: 'the pool of the node of a node token (default)' },
+    name: option.text('NAME', 'name of the token, the same as NAME'),
+    ttl: option.text('TIME', 'lifetime of the token, 1m to 24h; unlimited when absent'),
+    'node-id': option.text('UUID', 'the node of a node token (the first new node that uses it)'),
+    'node-pool': option.text('POOL', 'the pool of the node of a node token (default)'),
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
@@ -118,13 +113,8 @@ const update = command({
   summary: 'change the name or the rights of a token; what no option names is left unchanged',
   options: {
     ...granted,
-    name: { type: 'text', value: 'NAME', summary: 'new name' },
-    type: {
-      type: 'text',
-      value: 'TYPE',
-      summary: 'new type; a management token loses policies and roles',
-      choices: ['client', 'management'],
-    },
+    name: option.text('NAME', 'new name'),
+    type: option.text('TYPE', 'new type; a management token loses policies and roles', ['client', 'management']),
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Allocation, AllocationListStub, TaskState } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { allocationsText, facts, inOneLine, short, tableOf, timeText } from '../../output/tables.js';
 import { usageText } from '../../output/usage.js';
 import { Stopped } from '../../stopped.js';
@@ -12,7 +12,7 @@ import { confirm, print } from '../print.js';
 const status = command({
   usage: 'alloc status [ALLOCATION]',
   summary: 'list the allocations, or show one with its tasks and their events',
-  options: { stats: { type: 'flag', summary: 'current resource usage of its tasks' } },
+  options: { stats: option.flag('current resource usage of its tasks') },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
     if (invocation.options.stats) return print(invocation, await usageOf(invocation, prefix), usageText);
@@ -37,7 +37,7 @@ export async function allocationOf({ box, inNamespace }: Invocation, prefix: str
 
 /** Option of commands on an allocation: select it by the ID of its job. */
 export const ofJobOption = {
-  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: use its newest running allocation' },
+  job: option.flag('ALLOCATION is the ID of a job: use its newest running allocation'),
 } as const;
 
 type Choose = (allocations: readonly AllocationListStub[], wanted: Wanted) => AllocationListStub | undefined;
@@ -88,8 +88,8 @@ const restart = command({
   usage: 'alloc restart ALLOCATION [TASK]',
   summary: 'restart the running tasks of an allocation, or one task',
   options: {
-    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
-    'all-tasks': { type: 'flag', summary: 'include tasks that have ended' },
+    task: option.text('TASK', 'the task, the same as TASK'),
+    'all-tasks': option.flag('include tasks that have ended'),
   },
   run: async (invocation) => {
     const { options, parameters } = invocation;
@@ -104,8 +104,8 @@ const signal = command({
   usage: 'alloc signal ALLOCATION [SIGNAL] [TASK]',
   summary: 'send a signal such as SIGHUP to the running tasks, or to one task',
   options: {
-    s: { type: 'text', value: 'SIGNAL', summary: 'the signal; then TASK follows ALLOCATION' },
-    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
+    s: option.text('SIGNAL', 'the signal; then TASK follows ALLOCATION'),
+    task: option.text('TASK', 'the task, the same as TASK'),
   },
   run: async (invocation) => {
     const { options, parameters } = invocation;
@@ -125,7 +125,7 @@ const stop = command({
   summary: 'stop an allocation; it is replaced if its job still needs it',
   options: {
     ...detach,
-    'no-shutdown-delay': { type: 'flag', summary: 'stop its tasks without shutdown delays' },
+    'no-shutdown-delay': option.flag('stop its tasks without shutdown delays'),
   },
   run: async (invocation) => {
     const { parameters, options, box } = invocation;

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { runExecSession } from '../../interactive/exec-session.js';
 import { tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
@@ -10,8 +10,8 @@ import { print } from '../print.js';
 import { allocationOf, allocationOrThatOfJob, allocationToUse, ofJobOption, onlyTask } from './allocation-commands.js';
 
 const sessionOptions = {
-  i: { type: 'flag', summary: 'forward standard input; without it the input of the command is empty' },
-  t: { type: 'flag', summary: 'run the command in a terminal, with standard input' },
+  i: option.flag('forward standard input; without it the input of the command is empty'),
+  t: option.flag('run the command in a terminal, with standard input'),
 } as const;
 
 const exec = command({
@@ -22,7 +22,7 @@ const exec = command({
   sockets: true,
   options: {
     ...ofJobOption,
-    task: { type: 'text', value: 'TASK', summary: 'the task (the only one of the allocation)' },
+    task: option.text('TASK', 'the task (the only one of the allocation)'),
     ...sessionOptions,
   },
   run: async (invocation) => {
@@ -40,17 +40,9 @@ const action = command({
   summary: 'run an action of a job in a running allocation and exit with its code; without ACTION, list the actions',
   sockets: true,
   options: {
-    task: {
-      type: 'text',
-      value: 'TASK',
-      summary: 'the task of the action; required if several tasks have an action with this name',
-    },
-    group: { type: 'text', value: 'GROUP', summary: 'the group of the action' },
-    alloc: {
-      type: 'text',
-      value: 'ALLOCATION',
-      summary: 'run it in this allocation (the newest running one)',
-    },
+    task: option.text('TASK', 'the task of the action; required if several tasks have an action with this name'),
+    group: option.text('GROUP', 'the group of the action'),
+    alloc: option.text('ALLOCATION', 'run it in this allocation (the newest running one)'),
     ...sessionOptions,
   },
   run: async (invocation) => {

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { passOn, print } from '../print.js';
@@ -10,7 +10,7 @@ const files = command({
   summary: "what lies in a folder of an allocation, or a file's content",
   options: {
     ...ofJobOption,
-    stat: { type: 'flag', summary: 'show size, mode and modification time of a file or folder' },
+    stat: option.flag('show size, mode and modification time of a file or folder'),
   },
   run: async (invocation) => {
     const { box, json, options, parameters, terminal } = invocation;

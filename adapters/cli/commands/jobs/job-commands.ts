@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Job, JobInput } from '../../../../src/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
 import { facts, inJson, inOneLine, tableOf, timeText } from '../../output/tables.js';
@@ -18,8 +18,8 @@ const status = command({
   usage: 'job status [JOB]',
   summary: 'list the jobs, or show one, by a prefix of its ID, with its groups, deployment and allocations',
   options: {
-    'all-allocs': { type: 'flag', summary: 'include allocations of an earlier job with this ID' },
-    evals: { type: 'flag', summary: 'include the evaluations of the job' },
+    'all-allocs': option.flag('include allocations of an earlier job with this ID'),
+    evals: option.flag('include the evaluations of the job'),
   },
   run: async (invocation) => {
     const [jobId] = invocation.parameters;
@@ -66,15 +66,11 @@ const run = command({
   options: {
     ...jobFileOptions,
     ...detachOrWait,
-    'check-index': {
-      type: 'text',
-      value: 'N',
-      summary: "register only if the job's modify index is N; 0: only if the job does not exist",
-    },
-    'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
-    'preserve-counts': { type: 'flag', summary: 'keep the counts of an existing job' },
-    'preserve-resources': { type: 'flag', summary: 'keep the resources of an existing job' },
-    'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
+    'check-index': option.text('N', "register only if the job's modify index is N; 0: only if the job does not exist"),
+    'eval-priority': option.text('N', 'priority of the evaluation, 1 to 100'),
+    'preserve-counts': option.flag('keep the counts of an existing job'),
+    'preserve-resources': option.flag('keep the resources of an existing job'),
+    'policy-override': option.flag('override the policies that allow it'),
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box, inNamespace } = invocation;
@@ -104,10 +100,10 @@ const stop = command({
   summary: 'stop a job',
   options: {
     ...detach,
-    purge: { type: 'flag', summary: 'remove the job with all its records immediately' },
-    'no-shutdown-delay': { type: 'flag', summary: 'stop the allocations without shutdown delays' },
+    purge: option.flag('remove the job with all its records immediately'),
+    'no-shutdown-delay': option.flag('stop the allocations without shutdown delays'),
     ...yes,
-    'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
+    'eval-priority': option.text('N', 'priority of the evaluation, 1 to 100'),
   },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
@@ -130,14 +126,10 @@ const dispatch = command({
   summary: 'create an instance of a parameterized job; PAYLOAD is a file, or - for standard input',
   options: {
     ...detachOrWait,
-    meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
-    'idempotency-token': {
-      type: 'text',
-      value: 'TOKEN',
-      summary: 'a repeated dispatch with the same token creates no second instance',
-    },
-    'id-prefix-template': { type: 'text', value: 'TEXT', summary: "template of the first part of the instance's ID" },
-    priority: { type: 'text', value: 'N', summary: "the instance's priority instead of the job's" },
+    meta: option.list('KEY=VALUE', 'a meta value, may be repeated'),
+    'idempotency-token': option.text('TOKEN', 'a repeated dispatch with the same token creates no second instance'),
+    'id-prefix-template': option.text('TEXT', "template of the first part of the instance's ID"),
+    priority: option.text('N', "the instance's priority instead of the job's"),
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box, inNamespace } = invocation;
@@ -166,7 +158,7 @@ const dispatch = command({
 const scale = command({
   usage: 'job scale JOB GROUP COUNT',
   summary: 'change the count of a group',
-  options: { ...detach, message: { type: 'text', value: 'TEXT', summary: 'a reason, kept with the scaling event' } },
+  options: { ...detach, message: option.text('TEXT', 'a reason, kept with the scaling event') },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = '', group = '', text] = parameters;
@@ -181,7 +173,7 @@ const scale = command({
 const history = command({
   usage: 'job history JOB',
   summary: 'list the versions of a job, newest first',
-  options: { p: { type: 'flag', summary: 'include the differences between versions' } },
+  options: { p: option.flag('include the differences between versions') },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;
     const [jobId = ''] = parameters;
@@ -211,7 +203,7 @@ const revert = command({
   summary: 'register an earlier version again as a new version and wait like job run; VERSION is a number or a tag',
   options: {
     ...detachOrWait,
-    'prior-version': { type: 'text', value: 'N', summary: 'only if this is the current version of the job' },
+    'prior-version': option.text('N', 'only if this is the current version of the job'),
   },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
@@ -243,7 +235,7 @@ async function taggedVersion(
 const evaluate = command({
   usage: 'job eval JOB',
   summary: 'have the scheduler evaluate a job again',
-  options: { ...detach, 'force-reschedule': { type: 'flag', summary: 'place failed allocations again at once' } },
+  options: { ...detach, 'force-reschedule': option.flag('place failed allocations again at once') },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const request = { ...inNamespace, forceReschedule: options['force-reschedule'] };
@@ -255,7 +247,7 @@ const evaluate = command({
 const inspect = command({
   usage: 'job inspect JOB',
   summary: 'print a job as JSON',
-  options: { version: { type: 'text', value: 'N', summary: 'print this version' } },
+  options: { version: option.text('N', 'print this version') },
   run: async ({ parameters: [jobId = ''], options, terminal, box, inNamespace }) => {
     const version = numberOption('version', options.version);
     const job =

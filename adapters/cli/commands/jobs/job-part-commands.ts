@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Deployment } from '../../../../src/scheduler/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { allocationsText, deploymentText, short, tableOf } from '../../output/tables.js';
 import { existing } from '../find-record.js';
 import { checkWait, detach, detachOrWait, followWrite } from '../follow-write.js';
@@ -11,7 +11,7 @@ import { followToEnd, followToHealth } from '../scheduling/follow-evaluation.js'
 const allocs = command({
   usage: 'job allocs JOB',
   summary: 'list the allocations of a job',
-  options: { all: { type: 'flag', summary: 'include those of an earlier job with this ID' } },
+  options: { all: option.flag('include those of an earlier job with this ID') },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const [jobId = ''] = parameters;
@@ -25,8 +25,8 @@ const deployments = command({
   usage: 'job deployments JOB',
   summary: 'list the deployments of a job',
   options: {
-    latest: { type: 'flag', summary: 'show only the newest, with the state of its groups' },
-    all: { type: 'flag', summary: 'include those of an earlier job with this ID' },
+    latest: option.flag('show only the newest, with the state of its groups'),
+    all: option.flag('include those of an earlier job with this ID'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
@@ -72,7 +72,7 @@ const force = command({
 const promote = command({
   usage: 'job promote JOB',
   summary: "accept the canaries of a job's newest deployment",
-  options: { ...detach, group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
+  options: { ...detach, group: option.list('GROUP', 'only this group, may be repeated') },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const [jobId = ''] = parameters;
@@ -89,8 +89,8 @@ const tag = command({
   usage: 'job tag apply JOB NAME',
   summary: 'tag a version of a job: a tagged version is kept, and job revert accepts the tag',
   options: {
-    version: { type: 'text', value: 'N', summary: 'the version (the newest)' },
-    description: { type: 'text', value: 'TEXT', summary: 'description of the tag' },
+    version: option.text('N', 'the version (the newest)'),
+    description: option.text('TEXT', 'description of the tag'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;

@@ -1,7 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { parseDuration } from '../../../../src/options/option-kinds.js';
 import type { NodeMetadata } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import {
   changesOf,
   type DrainedAllocation,
@@ -21,7 +21,7 @@ import { optional, pairs, yes } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const self = {
-  self: { type: 'flag', summary: 'the only node connected to the server' },
+  self: option.flag('the only node connected to the server'),
 } as const;
 
 const status = command({
@@ -29,9 +29,9 @@ const status = command({
   summary: 'list the nodes, or show one',
   options: {
     ...self,
-    stats: { type: 'flag', summary: 'current resource usage of the node' },
-    allocs: { type: 'flag', summary: 'list the allocations of the node' },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching nodes' },
+    stats: option.flag('current resource usage of the node'),
+    allocs: option.flag('list the allocations of the node'),
+    filter: option.text('EXPRESSION', 'only matching nodes'),
   },
   run: async (invocation) => {
     const { options, parameters, box } = invocation;
@@ -120,8 +120,8 @@ const eligibility = command({
   usage: 'node eligibility [NODE]',
   summary: 'make a node eligible or ineligible for new allocations',
   options: {
-    enable: { type: 'flag', summary: 'eligible: it receives new allocations' },
-    disable: { type: 'flag', summary: 'ineligible: it keeps its allocations and receives no new ones' },
+    enable: option.flag('eligible: it receives new allocations'),
+    disable: option.flag('ineligible: it keeps its allocations and receives no new ones'),
     ...self,
   },
   run: async (invocation) => {
@@ -163,9 +163,9 @@ const drain = command({
   usage: 'node drain [NODE]',
   summary: 'drain a node: move its allocations to other nodes and wait until it is empty; or end its drain',
   options: {
-    enable: { type: 'flag', summary: 'start the drain' },
-    disable: { type: 'flag', summary: 'end the drain and make the node eligible again' },
-    monitor: { type: 'flag', summary: 'only show the progress of a drain' },
+    enable: option.flag('start the drain'),
+    disable: option.flag('end the drain and make the node eligible again'),
+    monitor: option.flag('only show the progress of a drain'),
     ...self,
     ...yes,
     ...drainOptions,
@@ -269,7 +269,7 @@ const read = command({
 const apply = command({
   usage: 'node meta apply NODE [KEY=VALUE...]',
   summary: 'set metadata of a node; constraints of jobs refer to it as ${meta.KEY}',
-  options: { unset: { type: 'list', value: 'KEY', summary: 'remove this key, may be repeated' } },
+  options: { unset: option.list('KEY', 'remove this key, may be repeated') },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
     const [prefix = '', ...words] = parameters;

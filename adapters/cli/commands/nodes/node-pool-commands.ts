@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command, type Invocation, yesOrNo } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option, yesOrNo } from '../../command-line/command.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
 import { facts, tableOf, timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
@@ -64,24 +64,18 @@ const apply = command({
   usage: 'node pool apply POOL',
   summary: 'create or change a node pool; what no option names is left unchanged',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'description of the pool' },
-    meta: {
-      type: 'list',
-      value: 'KEY=VALUE',
-      summary: 'a metadata value, may be repeated; replaces all metadata of the pool',
-    },
-    'scheduler-algorithm': {
-      type: 'text',
-      value: 'NAME',
-      summary: 'how nodes are ranked; empty: the scheduler configuration decides',
-      choices: ['binpack', 'spread', ''],
-    },
-    'memory-oversubscription': {
-      type: 'text',
-      value: 'BOOL',
-      summary: 'whether tasks may use more memory than they reserve; empty: the scheduler configuration decides',
-      choices: [...yesOrNo, ''],
-    },
+    description: option.text('TEXT', 'description of the pool'),
+    meta: option.list('KEY=VALUE', 'a metadata value, may be repeated; replaces all metadata of the pool'),
+    'scheduler-algorithm': option.text('NAME', 'how nodes are ranked; empty: the scheduler configuration decides', [
+      'binpack',
+      'spread',
+      '',
+    ]),
+    'memory-oversubscription': option.text(
+      'BOOL',
+      'whether tasks may use more memory than they reserve; empty: the scheduler configuration decides',
+      [...yesOrNo, ''],
+    ),
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;

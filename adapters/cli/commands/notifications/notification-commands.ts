@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { DeliverySummary, DestinationSpelling, HealthView, TriggerSpelling } from '../../../../src/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { jsonOf } from '../event-commands.js';
@@ -61,21 +61,17 @@ function stateOf({ paused, breaker, hinderedBy, failingSince }: HealthView): str
   return hinderedBy ?? (failingSince === null ? '' : 'failing');
 }
 
-const destination = { type: 'text', value: 'TYPE', summary: 'kind of the destination (generic)' } as const;
-const tokenFile = {
-  type: 'text',
-  value: 'FILE',
-  summary: 'file with the secret that signs notifications; - for standard input',
-} as const;
+const destination = option.text('TYPE', 'kind of the destination (generic)');
+const tokenFile = option.text('FILE', 'file with the secret that signs notifications; - for standard input');
 
 const create = command({
   usage: 'notification create WORKSPACE NAME URL',
   summary: 'create a webhook configuration, verify it and enable it',
   options: {
     type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams'] },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
+    trigger: option.list('TRIGGER', 'a trigger that it receives, may be repeated'),
     'token-file': tokenFile,
-    disabled: { type: 'flag', summary: 'do not verify and enable it' },
+    disabled: option.flag('do not verify and enable it'),
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box } = invocation;
@@ -108,11 +104,11 @@ const put = command({
   summary: 'create or change the configuration with this name',
   options: {
     type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams', 'email'] },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
-    user: { type: 'list', value: 'USER', summary: 'recipient of the e-mail, may be repeated' },
+    trigger: option.list('TRIGGER', 'a trigger that it receives, may be repeated'),
+    user: option.list('USER', 'recipient of the e-mail, may be repeated'),
     'token-file': tokenFile,
-    'delivery-file': { type: 'text', value: 'FILE', summary: 'JSON with delivery options: filter, headers, rate, ...' },
-    disabled: { type: 'flag', summary: 'do not verify and enable it' },
+    'delivery-file': option.text('FILE', 'JSON with delivery options: filter, headers, rate, ...'),
+    disabled: option.flag('do not verify and enable it'),
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box } = invocation;
@@ -204,13 +200,8 @@ const deliveries = command({
   usage: 'notification deliveries CONFIGURATION',
   summary: 'show the delivery log of a configuration, newest first',
   options: {
-    outcome: {
-      type: 'text',
-      value: 'OUTCOME',
-      summary: 'only deliveries with this outcome',
-      choices: deliveryOutcomes,
-    },
-    page: { type: 'text', value: 'N', summary: 'page of the log, 20 deliveries per page (1)' },
+    outcome: option.text('OUTCOME', 'only deliveries with this outcome', deliveryOutcomes),
+    page: option.text('N', 'page of the log, 20 deliveries per page (1)'),
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;

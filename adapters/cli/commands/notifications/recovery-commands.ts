@@ -1,19 +1,14 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { tableOf } from '../../output/tables.js';
 import { optional } from '../option-values.js';
 import { print, printAnswer } from '../print.js';
 
 const spanOptions = {
-  until: { type: 'text', value: 'TIME', summary: 'only deliveries that ended before this time (now)' },
-  outcome: {
-    type: 'text',
-    value: 'OUTCOME',
-    summary: 'outcome of the deliveries (dead)',
-    choices: ['dead', 'cancelled', 'partly_delivered'],
-  },
-  trigger: { type: 'text', value: 'TRIGGER', summary: 'only this trigger or type' },
-  configuration: { type: 'text', value: 'ID', summary: 'only this configuration' },
+  until: option.text('TIME', 'only deliveries that ended before this time (now)'),
+  outcome: option.text('OUTCOME', 'outcome of the deliveries (dead)', ['dead', 'cancelled', 'partly_delivered']),
+  trigger: option.text('TRIGGER', 'only this trigger or type'),
+  configuration: option.text('ID', 'only this configuration'),
 } as const;
 
 const count = command({

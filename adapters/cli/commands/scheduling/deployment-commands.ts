@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import { orThrow } from '../../../../src/client/index.js';
 import type { Deployment } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { deploymentText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { onlyMatch } from '../find-record.js';
@@ -14,7 +14,7 @@ const status = command({
   usage: 'deployment status [DEPLOYMENT]',
   summary: 'list the deployments, or show one with the state of its groups',
   options: {
-    monitor: { type: 'flag', summary: 'show the progress until the deployment ends; exit code 1 if it fails' },
+    monitor: option.flag('show the progress until the deployment ends; exit code 1 if it fails'),
   },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
@@ -36,7 +36,7 @@ async function monitored(invocation: Invocation, prefix: string | undefined): Pr
 const promote = command({
   usage: 'deployment promote DEPLOYMENT',
   summary: 'promote the canaries of a deployment',
-  options: { group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
+  options: { group: option.list('GROUP', 'only this group, may be repeated') },
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
     const groups = invocation.options.group;

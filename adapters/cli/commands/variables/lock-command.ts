@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { SignalboxError } from '../../../../src/client/index.js';
 import type { Clock } from '../../../../src/ports/index.js';
 import { systemClock } from '../../../node/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { Stopped } from '../../stopped.js';
 import type { Terminal } from '../../terminal.js';
 import { acquireLock, type HeldLock, type LockedVariable, releaseLock, renewLock } from '../../variables/held-lock.js';
@@ -20,9 +20,9 @@ export const lockVariable: Command = command({
   optionsFirst: true,
   raw: true,
   options: {
-    ttl: { type: 'text', value: 'TIME', summary: 'how long the lock is held without renewal, 10s to 24h (15s)' },
-    delay: { type: 'text', value: 'TIME', summary: 'how long others cannot acquire the lock after it was lost (15s)' },
-    'max-wait': { type: 'text', value: 'TIME', summary: 'give up if the lock is not free after this time' },
+    ttl: option.text('TIME', 'how long the lock is held without renewal, 10s to 24h (15s)'),
+    delay: option.text('TIME', 'how long others cannot acquire the lock after it was lost (15s)'),
+    'max-wait': option.text('TIME', 'give up if the lock is not free after this time'),
   },
   run: async ({ box, inNamespace, options, parameters, terminal }) => {
     const [path = '', ...words] = parameters;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { orThrow } from '../../../../src/client/index.js';
 import type { VariableDocument, VariableStub } from '../../../../src/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { facts, inJson, tableOf, timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import type { DocumentFacts } from '../../variables/items-from.js';
@@ -10,17 +10,13 @@ import { numberOption, optional } from '../option-values.js';
 import { passOn, print } from '../print.js';
 
 const checkIndex = {
-  'check-index': {
-    type: 'text',
-    value: 'N',
-    summary: 'only if the variable has this modify index; 0: only if it does not exist',
-  },
+  'check-index': option.text('N', 'only if the variable has this modify index; 0: only if it does not exist'),
 } as const;
 
 const list = command({
   usage: 'var list [PREFIX]',
   summary: 'list the variables, or those with this path prefix, without their items',
-  options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching variables' } },
+  options: { filter: option.text('EXPRESSION', 'only matching variables') },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const wanted = { ...optional('prefix', parameters[0]), ...optional('filter', options.filter) };
@@ -43,7 +39,7 @@ function listText(variables: readonly VariableStub[]): string {
 const get = command({
   usage: 'var get PATH',
   summary: 'show a variable with its items, or the value of one item',
-  options: { item: { type: 'text', value: 'KEY', summary: 'print only the value of this item, without a line feed' } },
+  options: { item: option.text('KEY', 'print only the value of this item, without a line feed') },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal, json } = invocation;
     const [path = ''] = parameters;
@@ -84,7 +80,7 @@ const put = command({
     'store a variable with exactly these items: KEY=VALUE, KEY=@FILE, KEY=-, and JSON as @FILE or - (standard input)',
   options: {
     ...checkIndex,
-    force: { type: 'flag', summary: 'ignore the modify index in the JSON document of the variable' },
+    force: option.flag('ignore the modify index in the JSON document of the variable'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;
