@@ -102,13 +102,8 @@ function signatureOf({ headers }: IncomingMessage, body: string, token: string):
   return faults.every((fault) => fault === 'signature_missing') ? 'missing' : 'wrong';
 }
 
-interface Said {
-  readonly trigger: string;
-  readonly message: string;
-}
-
 /** Recognises a run payload, one with its trigger at the top level, a custom event, or a chat message. */
-function saidIn(body: string): Said {
+function saidIn(body: string): { readonly trigger: string; readonly message: string } {
   let payload: unknown;
   try {
     payload = JSON.parse(body);

@@ -111,13 +111,10 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-interface Access {
-  readonly base: string | undefined;
-  readonly token: string | undefined;
-  readonly sockets: Sockets;
-}
-
-function serverAt(address: string | undefined, { base, token, sockets }: Access) {
+function serverAt(
+  address: string | undefined,
+  { base, token, sockets }: { base: string | undefined; token: string | undefined; sockets: Sockets },
+) {
   return connect({
     url: checked(address),
     ...sockets,

@@ -79,8 +79,6 @@ interface Ids {
   readonly indexes: readonly number[];
 }
 
-type Columns = StatementResult['rows'][number];
-
 async function readContents(session: Session, sql: Sql): Promise<PostgresContents> {
   const [formats] = await session.run([sql.format()]);
   const format = Number(formats?.rows[0]?.[0]);
@@ -174,7 +172,7 @@ class PostgresContents implements ContentsReader {
   }
 
   /** The rows of a query, in batches by the size of one column. */
-  async *#fetched(query: string, sized: number): AsyncGenerator<readonly Columns[]> {
+  async *#fetched(query: string, sized: number): AsyncGenerator<readonly StatementResult['rows'][number][]> {
     await this.#session.run([{ text: `DECLARE sb_copy NO SCROLL CURSOR FOR ${query}` }]);
     try {
       const size = new BatchSize();

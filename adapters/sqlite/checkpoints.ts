@@ -135,11 +135,6 @@ interface CheckpointEvents {
   failed: [];
 }
 
-interface Awaited {
-  readonly resolve: () => void;
-  readonly reject: (reason: Error) => void;
-}
-
 /**
  * A thread with a separate connection that copies and empties the log on request. It starts with the first request and does not keep the
  * process alive, except during `overwrite`. After `end` there are no events.
@@ -149,7 +144,7 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
   readonly #driver: SqliteDriver;
   #worker: Worker | undefined;
   #state: 'idle' | 'copying' | 'over' = 'idle';
-  #overwriting: Awaited[] = [];
+  #overwriting: { readonly resolve: () => void; readonly reject: (reason: Error) => void }[] = [];
 
   constructor(path: string, driver: SqliteDriver) {
     super();

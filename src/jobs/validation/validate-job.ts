@@ -232,8 +232,6 @@ function entriesIn(map: Readonly<Record<string, string>> | null): number {
   return entries;
 }
 
-type Matcher = Pick<Constraint, 'LTarget' | 'RTarget' | 'Operand'>;
-
 function expressionsProblem(job: Job): string | undefined {
   const found = new Expressions();
   found.addAll(job);
@@ -265,7 +263,7 @@ class Expressions {
     if (Affinities !== null) for (const affinity of Affinities) this.#add(affinity);
   }
 
-  #add({ LTarget, RTarget, Operand }: Matcher): void {
+  #add({ LTarget, RTarget, Operand }: Pick<Constraint, 'LTarget' | 'RTarget' | 'Operand'>): void {
     const isPattern = Operand === 'regexp';
     if (!isPattern && Operand !== 'version' && Operand !== 'semver') return;
     if (this.different > maximumExpressions || this.time > maximumExpressionTime) return;

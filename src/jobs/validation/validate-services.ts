@@ -144,12 +144,7 @@ function restartProblem(check: ServiceCheck): string | undefined {
   return restart.Grace < 0 ? 'the grace of check_restart must not be negative' : undefined;
 }
 
-interface CheckOption {
-  readonly name: string;
-  readonly isUsed: (check: ServiceCheck) => boolean;
-}
-
-const notBuiltIn: readonly CheckOption[] = [
+const notBuiltIn: readonly { readonly name: string; readonly isUsed: (check: ServiceCheck) => boolean }[] = [
   { name: 'expose', isUsed: ({ Expose }) => Expose },
   { name: 'on_update ignore_warnings', isUsed: ({ OnUpdate }) => OnUpdate === 'ignore_warnings' },
   { name: 'success_before_passing', isUsed: ({ SuccessBeforePassing }) => SuccessBeforePassing > 0 },

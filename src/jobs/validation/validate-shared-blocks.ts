@@ -125,12 +125,7 @@ export function validateUpdate(update: UpdateStrategy, jobType: string, report: 
   for (const { isBroken, problem } of updateRules) if (isBroken(update)) report(problem);
 }
 
-interface UpdateRule {
-  readonly isBroken: (update: UpdateStrategy) => boolean;
-  readonly problem: string;
-}
-
-const updateRules: readonly UpdateRule[] = [
+const updateRules: readonly { readonly isBroken: (update: UpdateStrategy) => boolean; readonly problem: string }[] = [
   { isBroken: ({ MaxParallel }) => MaxParallel < 0, problem: 'max_parallel must not be negative' },
   { isBroken: ({ Canary }) => Canary < 0, problem: 'canary must not be negative' },
   {

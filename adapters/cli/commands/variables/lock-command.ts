@@ -49,15 +49,11 @@ export const lockVariable: Command = command({
   },
 });
 
-interface Holding {
-  readonly variable: LockedVariable;
-  readonly lock: HeldLock;
-  readonly clock: Clock;
-  readonly terminal: Terminal;
-}
-
 /** Runs the command, renewing the lock meanwhile, and releases the lock. Returns the command's exit code. */
-async function runHolding({ variable, lock, clock, terminal }: Holding, start: () => Child): Promise<number> {
+async function runHolding(
+  { variable, lock, clock, terminal }: { variable: LockedVariable; lock: HeldLock; clock: Clock; terminal: Terminal },
+  start: () => Child,
+): Promise<number> {
   const ended = new AbortController();
   const child = start();
   const renewing = renewLock(variable, lock, clock, ended.signal).catch((error: unknown) => {
