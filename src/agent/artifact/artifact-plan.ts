@@ -48,13 +48,9 @@ export function digestInList(list: string, name: string): Digest | undefined {
     const plain = /^([0-9A-Fa-f]+)(?:\s+\*?(.+))?$/s.exec(line.trim());
     const [file, digits] = tagged === null ? [plain?.[2], plain?.[1]] : [tagged[1], tagged[2]];
     if (digits === undefined) continue;
-    if (file === undefined || lastPart(file) === name) return digestFrom(digits);
+    if (file === undefined || file.split('/').at(-1) === name) return digestFrom(digits);
   }
   return undefined;
-}
-
-function lastPart(path: string): string {
-  return path.split('/').at(-1) ?? '';
 }
 
 function digestFrom(text: string): Digest | undefined {
@@ -97,16 +93,12 @@ export function artifactPlan(artifact: TaskArtifact, fill: (text: string) => str
   const destination = fill(artifact.RelativeDest);
   const asIs = archive !== undefined || artifact.GetterMode === 'file';
   return ok({
-    url: withQuery(path, options),
+    url: options.size === 0 ? path : `${path}?${options}`,
     headers: filledMap(artifact.GetterHeaders, fill),
     checksum: checksum.value,
     destination: asIs ? destination : `${destination}/${name}`,
     archive,
   });
-}
-
-function withQuery(path: string, options: URLSearchParams): string {
-  return options.size === 0 ? path : `${path}?${options}`;
 }
 
 function refusal(artifact: TaskArtifact): string | undefined {

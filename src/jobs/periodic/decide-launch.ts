@@ -174,7 +174,7 @@ export type WallTime = number;
 export function nextWallTime(cron: CronExpression, from: WallTime): WallTime | undefined {
   const earliest = nextTimeOfDay(cron, 0);
   if (earliest === undefined) return undefined;
-  const today = startOfDay(from);
+  const today = Math.floor(from / SECONDS_OF_DAY) * SECONDS_OF_DAY;
   const later = isDueOn(cron, today) ? nextTimeOfDay(cron, from - today) : undefined;
   if (later !== undefined) return today + later;
   const next = nextDay(cron, today + SECONDS_OF_DAY);
@@ -182,10 +182,6 @@ export function nextWallTime(cron: CronExpression, from: WallTime): WallTime | u
 }
 
 const SECONDS_OF_DAY = 86_400;
-
-function startOfDay(time: WallTime): WallTime {
-  return Math.floor(time / SECONDS_OF_DAY) * SECONDS_OF_DAY;
-}
 
 function isDueOn(cron: CronExpression, day: WallTime): boolean {
   const { year, month, dayOfMonth } = dateOf(day);

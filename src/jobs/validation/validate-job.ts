@@ -377,12 +377,9 @@ function validateVaultIdentity({ Name, Vault, Identities }: Task, report: Report
   report(`task ${quoted(Name)}: the Vault cluster ${quoted(cluster)} needs an identity named vault_${cluster}`);
 }
 
-function tasksOf(job: Job): Task[] {
-  return job.TaskGroups.flatMap((group) => group.Tasks);
-}
-
 function driversOf(job: Job): string[] {
-  return tasksOf(job).flatMap(({ Driver }) => (Driver === '' ? [] : [Driver]));
+  const tasks = job.TaskGroups.flatMap((group) => group.Tasks);
+  return tasks.flatMap(({ Driver }) => (Driver === '' ? [] : [Driver]));
 }
 
 function networkModesOf(job: Job): string[] {

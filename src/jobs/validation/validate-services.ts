@@ -159,17 +159,13 @@ const notBuiltIn: readonly { readonly name: string; readonly isUsed: (check: Ser
 function builtInProblem(check: ServiceCheck): string | undefined {
   const used = notBuiltIn.find(({ isUsed }) => isUsed(check));
   if (used !== undefined) return `${used.name} is not available with the provider nomad`;
-  if (check.Type.toLowerCase() === 'http' && check.Method !== '' && !isMethod(check.Method)) {
+  if (check.Type.toLowerCase() === 'http' && check.Method !== '' && !methods.includes(check.Method.toUpperCase())) {
     return `unknown request method ${quoted(check.Method)}`;
   }
   return undefined;
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE'];
-
-function isMethod(text: string): boolean {
-  return methods.includes(text.toUpperCase());
-}
 
 /** The thresholds are for checks that pass or fail by an answer. */
 function catalogueProblem(check: ServiceCheck): string | undefined {
