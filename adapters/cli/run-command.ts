@@ -68,7 +68,8 @@ async function runNamed(args: readonly string[], terminal: Terminal): Promise<nu
   if (withOptions(command, rest).some((text) => isHelp(text) && text !== 'help')) {
     return helpFor(commandHelp(command, optionsOf(command)), terminal);
   }
-  return command.run(invocationOf(command, rest, terminal, await socketsFor(command)));
+  const invocation = invocationOf(command, rest, terminal, await socketsFor(command));
+  return command.run(invocation, ...invocation.parameters);
 }
 
 type Sockets = Pick<ConnectOptions, 'WebSocket'>;

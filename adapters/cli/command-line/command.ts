@@ -76,7 +76,7 @@ export interface Command<O extends OptionDefinitions = OptionDefinitions> {
   /** The command needs WebSockets of `box`. */
   readonly sockets?: true;
   /** Resolves with the exit code. Rejects with `Stopped` or with the client's `SignalboxError`. */
-  run(invocation: Invocation<O>): Promise<number>;
+  run(invocation: Invocation<O>, ...parameters: readonly (string | undefined)[]): Promise<number>;
 }
 
 /** A command without options has none of its own. */

@@ -13,7 +13,7 @@ export const sendRequest: Command = command({
     H: option.list('NAME: VALUE', 'a header, may be repeated'),
     filter: option.text('EXPRESSION', 'only entries of a list that match'),
   },
-  run: async ({ options, parameters: [given = ''], terminal, inNamespace, send }) => {
+  run: async ({ options, terminal, inNamespace, send }, given = '') => {
     const body = await bodyFrom(options.d, terminal.read);
     const method = (options.X ?? (body === undefined ? 'GET' : 'POST')).toUpperCase();
     if (!/^[A-Z]{1,20}$/.test(method)) throw new Stopped('-X takes a method such as PUT', 2);

@@ -8,8 +8,8 @@ import { confirm, print } from './print.js';
 const list = command({
   usage: 'workspace list ORGANIZATION',
   summary: 'list the workspaces of an organization',
-  run: async (invocation) => {
-    const { items } = await orThrow(invocation.box.workspaces.list(invocation.parameters[0] ?? ''));
+  run: async (invocation, organization = '') => {
+    const { items } = await orThrow(invocation.box.workspaces.list(organization));
     const rows = items.map(({ id, name, executionMode }) => [id, name, executionMode]);
     return print(invocation, items, () => tableOf(['ID', 'Name', 'Execution mode'], rows, 'no workspaces'));
   },
@@ -18,8 +18,8 @@ const list = command({
 const show = command({
   usage: 'workspace show WORKSPACE',
   summary: 'show a workspace',
-  run: async (invocation) => {
-    const workspace = await orThrow(invocation.box.workspaces.show(invocation.parameters[0] ?? ''));
+  run: async (invocation, given = '') => {
+    const workspace = await orThrow(invocation.box.workspaces.show(given));
     return print(invocation, workspace, (shown) =>
       facts({
         ID: shown.id,
@@ -49,9 +49,8 @@ const put = command({
     'drift-detection': option.text('BOOL', 'whether assessments report drift and checks (false)', yesOrNo),
     'health-assessments': option.text('BOOL', 'whether assessments report failures (false)', yesOrNo),
   },
-  run: async (invocation) => {
-    const { parameters, options, box } = invocation;
-    const [id = ''] = parameters;
+  run: async (invocation, id = '') => {
+    const { options, box } = invocation;
     const stated = statedOf(options);
     const present = await box.workspaces.show(id);
     if (present.isErr() && present.error.type !== 'not_found') throw new SignalboxError(present.error);
@@ -94,10 +93,7 @@ function statedOf(options: Readonly<Record<string, string | undefined>>): Partia
 const remove = command({
   usage: 'workspace delete WORKSPACE',
   summary: 'remove a workspace with its notification configurations',
-  run: (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.workspaces.remove(id), `workspace ${id} is removed`);
-  },
+  run: (invocation, id = '') => confirm(invocation, invocation.box.workspaces.remove(id), `workspace ${id} is removed`),
 });
 
 const putUser = command({
@@ -107,8 +103,7 @@ const putUser = command({
     username: option.text('NAME', 'the name of the user (its ID)'),
     organization: option.text('NAME', 'the organization of the user (default)'),
   },
-  run: async (invocation) => {
-    const [id = '', email = ''] = invocation.parameters;
+  run: async (invocation, id = '', email = '') => {
     const { username = id, organization = 'default' } = invocation.options;
     const stored = await orThrow(invocation.box.users.put(id, { username, email, organization }));
     return print(invocation, stored, () => `user ${id} is stored\n`);
@@ -118,10 +113,7 @@ const putUser = command({
 const removeUser = command({
   usage: 'user delete USER',
   summary: 'remove a user; configurations keep their other users',
-  run: (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.users.remove(id), `user ${id} is removed`);
-  },
+  run: (invocation, id = '') => confirm(invocation, invocation.box.users.remove(id), `user ${id} is removed`),
 });
 
 /** Workspaces, which events belong to, and users, who receive e-mail. */

@@ -15,8 +15,7 @@ const send = command({
   usage: 'event send WORKSPACE TRIGGER',
   summary: 'publish an event, and show the number of deliveries or why there are none',
   options: attributesOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
+  run: async (invocation, workspace = '') => {
     const sent = invocation.box.notifications.send(workspace, await attributesOf(invocation));
     return printAnswer(invocation, sent, ({ eventId, deliveryIds, explanations }) => {
       if (deliveryIds.length > 0)
@@ -30,10 +29,8 @@ const explain = command({
   usage: 'event explain WORKSPACE TRIGGER',
   summary: 'show which configurations an event would notify, and why not the others; sends nothing',
   options: attributesOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
-    return printAnswer(invocation, invocation.box.events.explain(workspace, await attributesOf(invocation)), explained);
-  },
+  run: async (invocation, workspace = '') =>
+    printAnswer(invocation, invocation.box.events.explain(workspace, await attributesOf(invocation)), explained),
 });
 
 const list = command({
@@ -47,7 +44,7 @@ const list = command({
     until: option.text('TIME', 'only events accepted before this time'),
     page: option.text('N', 'page of the list, 20 events per page (1)'),
   },
-  run: async (invocation) => {
+  run: async (invocation, workspace = '') => {
     const { trigger, outcome, filter, since, until, page } = invocation.options;
     const asked = {
       ...optional('trigger', trigger),
@@ -57,7 +54,7 @@ const list = command({
       ...optional('until', isoTimeOption('until', until)),
       ...pageOption(page),
     };
-    const found = await orThrow(invocation.box.events.list(invocation.parameters[0] ?? '', asked));
+    const found = await orThrow(invocation.box.events.list(workspace, asked));
     const rows = found.items.map(({ id, trigger: of, createdAt, deliveries }) => [
       id,
       of,
@@ -74,8 +71,8 @@ const list = command({
 const show = command({
   usage: 'event show EVENT',
   summary: 'show an event with its content and every attempt',
-  run: async (invocation) => {
-    const event = invocation.box.events.show(invocation.parameters[0] ?? '');
+  run: async (invocation, given = '') => {
+    const event = invocation.box.events.show(given);
     return printAnswer(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
       const head = { ID: id, Trigger: trigger, Message: message, Accepted: createdAt, Erased: erasedAt ?? undefined };
       const rows = attempts.flatMap(({ id: delivery, attempts: made, recipients }) => [
@@ -98,10 +95,7 @@ const show = command({
 const erase = command({
   usage: 'event erase EVENT',
   summary: 'erase the content of an event and keep its record',
-  run: async (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.events.erase(id), `${id} is erased`);
-  },
+  run: async (invocation, id = '') => confirm(invocation, invocation.box.events.erase(id), `${id} is erased`),
 });
 
 const types = command({
@@ -117,8 +111,8 @@ const types = command({
 const showType = command({
   usage: 'event-type show NAME',
   summary: 'show an event type with its JSON Schema',
-  run: async (invocation) => {
-    const type = invocation.box.eventTypes.show(invocation.parameters[0] ?? '');
+  run: async (invocation, name = '') => {
+    const type = invocation.box.eventTypes.show(name);
     return printAnswer(invocation, type, (shown) => `${JSON.stringify(shown, null, 2)}\n`);
   },
 });
@@ -126,8 +120,7 @@ const showType = command({
 const putType = command({
   usage: 'event-type put NAME FILE',
   summary: 'register an event type from JSON with description, schema, example and body; - for standard input',
-  run: async (invocation) => {
-    const [name = '', file = ''] = invocation.parameters;
+  run: async (invocation, name = '', file = '') => {
     const type = invocation.box.eventTypes.put(name, await jsonOf(invocation, file));
     return printAnswer(invocation, type, () => `event type ${name} is stored\n`);
   },
@@ -136,10 +129,8 @@ const putType = command({
 const removeType = command({
   usage: 'event-type delete NAME',
   summary: 'delete an event type; further events of this type are refused',
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.eventTypes.remove(name), `event type ${name} is removed`);
-  },
+  run: async (invocation, name = '') =>
+    confirm(invocation, invocation.box.eventTypes.remove(name), `event type ${name} is removed`),
 });
 
 function explained(explanations: readonly { name: string; fires: boolean; obstacles: readonly string[] }[]): string {

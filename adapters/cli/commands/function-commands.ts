@@ -76,9 +76,8 @@ const runs = command({
     'per-page': option.text('N', 'at most N runs, up to 1000; default: 100'),
     'page-token': option.text('TOKEN', 'token of the page to show'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, inNamespace, options, terminal } = invocation;
     const { meta, ...selection } = selectionFrom(options);
     const read = box.functions.runs(name, {
       ...inNamespace,
@@ -103,9 +102,8 @@ function runRow({ id, state, attempt, enqueuedAt, endedAt, error }: FunctionRunS
 const status = command({
   usage: 'function status FUNCTION|RUN',
   summary: 'show a function with its policy and schedules, or a run with its input, result and error',
-  run: async (invocation) => {
-    const { box, inNamespace, parameters } = invocation;
-    const [target = ''] = parameters;
+  run: async (invocation, target = '') => {
+    const { box, inNamespace } = invocation;
     if (isRunId(target)) {
       const { value } = await orThrow(box.functions.run(target, inNamespace));
       if (value !== undefined) {
@@ -176,8 +174,7 @@ function runText(run: FunctionRunView, waits: string | undefined): string {
 const log = command({
   usage: 'function log RUN',
   summary: 'print what the attempts of a run have logged',
-  run: async (invocation) => {
-    const [id = ''] = invocation.parameters;
+  run: async (invocation, id = '') => {
     const lines = await orThrow(invocation.box.functions.log(id, invocation.inNamespace));
     return print(invocation, lines, () =>
       lines.map(({ at, level, text }) => `${shownTime(at)} ${level} ${inOneLine(text)}\n`).join(''),
@@ -198,9 +195,8 @@ const enqueue = command({
     unique: option.text('KEY', 'while a run with this key has not begun, that run is returned'),
     wait: option.flag('wait for the end of the run and print its result; exit code 1 unless it succeeds'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [name = '', text] = parameters;
+  run: async (invocation, name = '', text) => {
+    const { box, inNamespace, options } = invocation;
     const input = await inputFrom(invocation, text);
     const meta = pairs('meta', options.meta);
     const enqueued = await orThrow(
@@ -268,9 +264,8 @@ const cancel = command({
   usage: 'function cancel RUN|FUNCTION',
   summary: 'cancel a run, or the runs of a function that match',
   options: { ...allOf, reason: option.text('TEXT', 'the reason, for one RUN') },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [target = ''] = parameters;
+  run: async (invocation, target = '') => {
+    const { box, inNamespace, options } = invocation;
     if (isRunId(target)) {
       const reason = optional('reason', options.reason);
       const answer = await orThrow(box.functions.cancelRun(target, { ...inNamespace, ...reason }));
@@ -289,9 +284,8 @@ const retry = command({
   usage: 'function retry RUN|FUNCTION',
   summary: 'queue a run again that did not succeed, or those of a function that match',
   options: allOf,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [target = ''] = parameters;
+  run: async (invocation, target = '') => {
+    const { box, inNamespace, options } = invocation;
     if (isRunId(target)) {
       const answer = await orThrow(box.functions.retryRun(target, inNamespace));
       return print(invocation, answer, ({ isChanged }) =>
@@ -309,8 +303,7 @@ const switching = (act: 'pause' | 'resume', summary: string) =>
     usage: `function ${act} FUNCTION`,
     summary,
     options: { key: option.text('KEY', 'only runs with this key of a limit or rate') },
-    run: async (invocation) => {
-      const [name = ''] = invocation.parameters;
+    run: async (invocation, name = '') => {
       const input = { ...invocation.inNamespace, ...optional('key', invocation.options.key) };
       const answer = await orThrow(invocation.box.functions[act](name, input));
       return print(invocation, answer, () => `${name} is ${act}d\n`);

@@ -18,8 +18,7 @@ const list = command({
 const status = command({
   usage: 'namespace status NAMESPACE',
   summary: 'show a namespace',
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const namespace = await existing(invocation.box.namespaces.read(name), `namespace ${name}`);
     return print(invocation, namespace, ({ Name, Description, Meta }) => facts({ Name, Description, ...Meta }));
   },
@@ -32,9 +31,8 @@ const apply = command({
     description: option.text('TEXT', 'description of the namespace'),
     meta: option.list('KEY=VALUE', 'a meta value, may be repeated'),
   },
-  run: (invocation) => {
-    const { parameters, options, box } = invocation;
-    const [name = ''] = parameters;
+  run: (invocation, name = '') => {
+    const { options, box } = invocation;
     const meta = options.meta.length === 0 ? undefined : pairs('meta', options.meta);
     const settings = { ...optional('description', options.description), ...optional('meta', meta) };
     return confirm(invocation, box.namespaces.put(name, settings), `namespace ${name} is stored`);
@@ -44,10 +42,8 @@ const apply = command({
 const remove = command({
   usage: 'namespace delete NAMESPACE',
   summary: 'delete an empty namespace',
-  run: (invocation) => {
-    const [name = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.namespaces.remove(name), `namespace ${name} is deleted`);
-  },
+  run: (invocation, name = '') =>
+    confirm(invocation, invocation.box.namespaces.remove(name), `namespace ${name} is deleted`),
 });
 
 export const namespaceCommands: readonly Command[] = [list, status, apply, remove];

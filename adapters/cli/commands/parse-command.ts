@@ -7,7 +7,7 @@ export const parse = command({
   summary: 'print the JSON job of a job file',
   local: true,
   options: { ...jobFileOptions, canonicalize: option.flag('fill omitted fields with their defaults') },
-  run: async ({ parameters: [path = ''], options, terminal }) => {
+  run: async ({ options, terminal }, path = '') => {
     const { job } = await jobFrom(path, options, terminal, options.canonicalize);
     terminal.out(`${inJson(job, 2)}\n`);
     return 0;

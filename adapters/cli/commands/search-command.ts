@@ -37,8 +37,7 @@ const showing: readonly Command[] = [
 export const search = command({
   usage: 'status [PREFIX]',
   summary: 'list jobs and the state of the store, or show the record of any kind whose name or ID has this prefix',
-  run: async (invocation) => {
-    const [prefix] = invocation.parameters;
+  run: async (invocation, prefix) => {
     if (prefix === undefined) {
       const code = await show(invocation, 'job status', []);
       if (!invocation.json) invocation.terminal.out(await storeStatus(invocation));
@@ -72,5 +71,5 @@ async function matchesOf({ box, inNamespace }: Invocation, prefix: string): Prom
 function show(invocation: Invocation, words: string, parameters: readonly string[]): Promise<number> {
   const shown = showing.find((each) => each.words === words);
   if (shown === undefined) throw new Stopped(`there is no command ${words}`);
-  return shown.run({ ...invocation, options: {}, parameters });
+  return shown.run({ ...invocation, options: {}, parameters }, ...parameters);
 }

@@ -27,9 +27,8 @@ const info = command({
   usage: 'service info SERVICE',
   summary: 'show the instances of a service with their addresses',
   options: filter,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, inNamespace, options } = invocation;
     const wanted = { ...inNamespace, ...optional('filter', options.filter) };
     const {
       value: { items: instances },
@@ -52,10 +51,8 @@ const info = command({
 const remove = command({
   usage: 'service delete SERVICE ID',
   summary: 'remove one instance of a service from the catalogue',
-  run: async (invocation) => {
-    const [name = '', id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.services.remove(name, id, invocation.inNamespace), `${id} is removed`);
-  },
+  run: async (invocation, name = '', id = '') =>
+    confirm(invocation, invocation.box.services.remove(name, id, invocation.inNamespace), `${id} is removed`),
 });
 
 export const serviceCommands: readonly Command[] = [list, info, remove];

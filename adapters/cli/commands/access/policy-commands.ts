@@ -9,8 +9,8 @@ import { confirm, print } from '../print.js';
 const list = command({
   usage: 'policy list [PREFIX]',
   summary: 'list the policies that give tokens their rights',
-  run: async (invocation) => {
-    const { value } = await orThrow(invocation.box.policies.list(optional('prefix', invocation.parameters[0])));
+  run: async (invocation, prefix) => {
+    const { value } = await orThrow(invocation.box.policies.list(optional('prefix', prefix)));
     const rows = value.items.map(({ Name, Description }) => [Name, Description]);
     return print(invocation, value.items, () => tableOf(['Name', 'Description'], rows, 'no policies'));
   },
@@ -19,8 +19,7 @@ const list = command({
 const show = command({
   usage: 'policy show POLICY',
   summary: 'show a policy with its rules',
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const policy = await existing(invocation.box.policies.read(name), `policy ${name}`);
     return print(invocation, policy, ({ Name, Description, Rules, JobACL }) => {
       const job = [JobACL?.Namespace, JobACL?.JobID, JobACL?.Group, JobACL?.Task].filter(Boolean).join('/');
@@ -38,9 +37,8 @@ const put = command({
     group: option.text('GROUP', 'with --job: only to this group'),
     task: option.text('TASK', 'with --group: only to this task'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal } = invocation;
-    const [name = '', path = ''] = parameters;
+  run: async (invocation, name = '', path = '') => {
+    const { box, inNamespace, options, terminal } = invocation;
     const { job, group, task } = options;
     if ((group !== undefined && job === undefined) || (task !== undefined && group === undefined)) {
       throw new Stopped('--group needs --job, and --task needs --group', 2);
@@ -60,8 +58,7 @@ const put = command({
 const remove = command({
   usage: 'policy delete POLICY',
   summary: 'delete a policy; tokens that name it lose its rights',
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     await existing(invocation.box.policies.read(name), `policy ${name}`);
     return confirm(invocation, invocation.box.policies.remove(name), `policy ${name} is deleted`);
   },

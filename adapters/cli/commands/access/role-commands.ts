@@ -35,7 +35,7 @@ async function roleOf({ box }: Invocation, nameOrId: string): Promise<StoredRole
 const show = command({
   usage: 'role show ROLE',
   summary: 'show a role, by its name or ID',
-  run: async (invocation) => print(invocation, await roleOf(invocation, invocation.parameters[0] ?? ''), roleText),
+  run: async (invocation, role = '') => print(invocation, await roleOf(invocation, role), roleText),
 });
 
 const put = command({
@@ -45,9 +45,8 @@ const put = command({
     policy: option.list('POLICY', 'a policy of the role, may be repeated'),
     description: option.text('TEXT', 'description of the role'),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, options } = invocation;
     if (options.policy.length === 0) throw new Stopped('a role needs at least one --policy', 2);
     const content = {
       name,
@@ -67,8 +66,8 @@ const put = command({
 const remove = command({
   usage: 'role delete ROLE',
   summary: 'delete a role, by its name or ID; tokens that name it lose its rights',
-  run: async (invocation) => {
-    const { ID, Name } = await roleOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, role = '') => {
+    const { ID, Name } = await roleOf(invocation, role);
     return confirm(invocation, invocation.box.roles.remove(ID), `role ${Name} is deleted`);
   },
 });

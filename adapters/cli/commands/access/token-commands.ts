@@ -21,9 +21,8 @@ const list = command({
 const show = command({
   usage: 'token show [ACCESSOR]',
   summary: "a token: that of this command's caller when none is named",
-  run: async (invocation) => {
-    const { box, parameters } = invocation;
-    const [accessor] = parameters;
+  run: async (invocation, accessor) => {
+    const { box } = invocation;
     const read = accessor === undefined ? box.tokens.self() : box.tokens.read(accessor);
     return print(
       invocation,
@@ -79,11 +78,11 @@ const create = command({
     'node-id': option.text('UUID', 'the node of a node token (the first new node that uses it)'),
     'node-pool': option.text('POOL', 'the pool of the node of a node token (default)'),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
+  run: async (invocation, name) => {
+    const { box, options } = invocation;
     const { value } = await orThrow(
       box.tokens.create({
-        name: namedOnce('name', parameters[0], options.name) ?? '',
+        name: namedOnce('name', name, options.name) ?? '',
         type: options.type ?? 'client',
         ...grantedBy(options),
         ...(options.ttl === undefined ? {} : { lifetime: durationOption('ttl', options.ttl) }),
@@ -116,9 +115,8 @@ const update = command({
     name: option.text('NAME', 'new name'),
     type: option.text('TYPE', 'new type; a management token loses policies and roles', ['client', 'management']),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
-    const [accessor = ''] = parameters;
+  run: async (invocation, accessor = '') => {
+    const { box, options } = invocation;
     if (Object.keys(grantedBy(options)).length === 0 && options.name === undefined && options.type === undefined) {
       throw new Stopped('nothing to change: give --name, --type, --policy, --role or --workspace', 2);
     }
@@ -159,10 +157,8 @@ function grantsOf({ Policies, Roles, Workspaces }: TokenDocument) {
 const remove = command({
   usage: 'token delete ACCESSOR',
   summary: 'delete a token; it stops working immediately',
-  run: (invocation) => {
-    const [accessor = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.tokens.remove(accessor), `token ${accessor} is removed`);
-  },
+  run: (invocation, accessor = '') =>
+    confirm(invocation, invocation.box.tokens.remove(accessor), `token ${accessor} is removed`),
 });
 
 export const tokenCommands: readonly Command[] = [list, show, create, update, remove];

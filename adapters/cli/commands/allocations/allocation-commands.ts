@@ -13,8 +13,7 @@ const status = command({
   usage: 'alloc status [ALLOCATION]',
   summary: 'list the allocations, or show one with its tasks and their events',
   options: { stats: option.flag('current resource usage of its tasks') },
-  run: async (invocation) => {
-    const [prefix] = invocation.parameters;
+  run: async (invocation, prefix) => {
     if (invocation.options.stats) return print(invocation, await usageOf(invocation, prefix), usageText);
     if (prefix !== undefined) return print(invocation, await allocationOf(invocation, prefix), allocationText);
     const { value } = await orThrow(invocation.box.allocations.list(invocation.inNamespace));
@@ -127,9 +126,9 @@ const stop = command({
     ...detach,
     'no-shutdown-delay': option.flag('stop its tasks without shutdown delays'),
   },
-  run: async (invocation) => {
-    const { parameters, options, box } = invocation;
-    const { ID, Namespace } = await allocationOf(invocation, parameters[0] ?? '');
+  run: async (invocation, allocation = '') => {
+    const { options, box } = invocation;
+    const { ID, Namespace } = await allocationOf(invocation, allocation);
     const answer = await orThrow(box.allocations.stop(ID, { noShutdownDelay: options['no-shutdown-delay'] }));
     const inItsNamespace = { ...invocation, inNamespace: optional('namespace', Namespace) };
     return followWrite(inItsNamespace, answer, { detached: options.detach, done: `allocation ${short(ID)} stops` });
@@ -149,8 +148,8 @@ interface CheckResult {
 const checks = command({
   usage: 'alloc checks ALLOCATION',
   summary: "what the checks of an allocation's services found last",
-  run: async (invocation) => {
-    const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, allocation = '') => {
+    const { ID } = await allocationOf(invocation, allocation);
     const answer = (await orThrow(invocation.box.allocations.checks(ID))) as Readonly<Record<string, CheckResult>>;
     const rows = Object.values(answer).map(({ Service, Task = '', Check, Mode, Status, Output }) => [
       Service,

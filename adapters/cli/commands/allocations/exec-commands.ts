@@ -45,9 +45,8 @@ const action = command({
     alloc: option.text('ALLOCATION', 'run it in this allocation (the newest running one)'),
     ...sessionOptions,
   },
-  run: async (invocation) => {
-    const { options, parameters, box, terminal } = invocation;
-    const [jobId = '', name] = parameters;
+  run: async (invocation, jobId = '', name) => {
+    const { options, box, terminal } = invocation;
     const actions = await actionsOf(invocation, jobId);
     if (name === undefined) return print(invocation, actions, actionsText);
     if (invocation.json) throw new Stopped('--json is for the list of actions', 2);

@@ -12,9 +12,8 @@ const files = command({
     ...ofJobOption,
     stat: option.flag('show size, mode and modification time of a file or folder'),
   },
-  run: async (invocation) => {
-    const { box, json, options, parameters, terminal } = invocation;
-    const [prefix = '', path = '/'] = parameters;
+  run: async (invocation, prefix = '', path = '/') => {
+    const { box, json, options, terminal } = invocation;
     const { ID } = await allocationOrThatOfJob(invocation, prefix, allocationToRead);
     const described = await orThrow(box.files.stat(ID, { path }));
     if (options.stat) return print(invocation, described, factsText);

@@ -21,8 +21,7 @@ const status = command({
     'all-allocs': option.flag('include allocations of an earlier job with this ID'),
     evals: option.flag('include the evaluations of the job'),
   },
-  run: async (invocation) => {
-    const [jobId] = invocation.parameters;
+  run: async (invocation, jobId) => {
     if (jobId !== undefined) {
       const { 'all-allocs': all, evals } = invocation.options;
       return statusOfJob(invocation, jobId, { all, evals });
@@ -49,9 +48,9 @@ const validate = command({
   usage: 'job validate FILE',
   summary: 'have the server check a job file',
   options: jobFileOptions,
-  run: async (invocation) => {
-    const { parameters, options, terminal, box, inNamespace } = invocation;
-    const { job } = await jobFrom(parameters[0] ?? '', options, terminal);
+  run: async (invocation, file = '') => {
+    const { options, terminal, box, inNamespace } = invocation;
+    const { job } = await jobFrom(file, options, terminal);
     const answer = await orThrow(box.jobs.validate(inThe(inNamespace.namespace, job)));
     if (!invocation.json && answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
     if (!invocation.json && answer.error !== '') throw new Stopped(answer.error);
@@ -72,9 +71,9 @@ const run = command({
     'preserve-resources': option.flag('keep the resources of an existing job'),
     'policy-override': option.flag('override the policies that allow it'),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box, inNamespace } = invocation;
-    const { job, submission } = await jobFrom(parameters[0] ?? '', options, terminal);
+  run: async (invocation, file = '') => {
+    const { options, terminal, box, inNamespace } = invocation;
+    const { job, submission } = await jobFrom(file, options, terminal);
     checkWaitFor(options, job);
     const document = inThe(inNamespace.namespace, job);
     const answer = await orThrow(
@@ -105,9 +104,8 @@ const stop = command({
     ...yes,
     'eval-priority': option.text('N', 'priority of the evaluation, 1 to 100'),
   },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { options, box, inNamespace } = invocation;
     await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     const answer = await orThrow(
       box.jobs.stop(jobId, {
@@ -131,9 +129,8 @@ const dispatch = command({
     'id-prefix-template': option.text('TEXT', "template of the first part of the instance's ID"),
     priority: option.text('N', "the instance's priority instead of the job's"),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box, inNamespace } = invocation;
-    const [jobId = '', path] = parameters;
+  run: async (invocation, jobId = '', path) => {
+    const { options, terminal, box, inNamespace } = invocation;
     checkWait(options);
     const payload = path === undefined ? undefined : await terminal.read(path);
     const answer = await orThrow(
@@ -159,9 +156,8 @@ const scale = command({
   usage: 'job scale JOB GROUP COUNT',
   summary: 'change the count of a group',
   options: { ...detach, message: option.text('TEXT', 'a reason, kept with the scaling event') },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
-    const [jobId = '', group = '', text] = parameters;
+  run: async (invocation, jobId = '', group = '', text) => {
+    const { options, box, inNamespace } = invocation;
     const count = numberOption('COUNT', text) ?? 0;
     // Servers require a reason.
     const request = { ...inNamespace, count, message: options.message ?? 'scaled from the command line' };
@@ -174,9 +170,8 @@ const history = command({
   usage: 'job history JOB',
   summary: 'list the versions of a job, newest first',
   options: { p: option.flag('include the differences between versions') },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options, terminal } = invocation;
     const read = box.jobs.versions(jobId, { ...inNamespace, diffs: options.p });
     return print(invocation, await existing(read, `job ${jobId}`), ({ versions, diffs }) =>
       versions
@@ -205,9 +200,8 @@ const revert = command({
     ...detachOrWait,
     'prior-version': option.text('N', 'only if this is the current version of the job'),
   },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
-    const [jobId = '', wanted = ''] = parameters;
+  run: async (invocation, jobId = '', wanted = '') => {
+    const { options, box, inNamespace } = invocation;
     checkWait(options);
     if (options.wait) checkWaitFor(options, await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`));
     const version = /^\d+$/.test(wanted) ? Number(wanted) : await taggedVersion(invocation, jobId, wanted);
@@ -236,10 +230,10 @@ const evaluate = command({
   usage: 'job eval JOB',
   summary: 'have the scheduler evaluate a job again',
   options: { ...detach, 'force-reschedule': option.flag('place failed allocations again at once') },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
+  run: async (invocation, job = '') => {
+    const { options, box, inNamespace } = invocation;
     const request = { ...inNamespace, forceReschedule: options['force-reschedule'] };
-    const answer = await orThrow(box.jobs.evaluate(parameters[0] ?? '', request));
+    const answer = await orThrow(box.jobs.evaluate(job, request));
     return followWrite(invocation, answer, { detached: options.detach, done: 'evaluation created' });
   },
 });
@@ -248,7 +242,7 @@ const inspect = command({
   usage: 'job inspect JOB',
   summary: 'print a job as JSON',
   options: { version: option.text('N', 'print this version') },
-  run: async ({ parameters: [jobId = ''], options, terminal, box, inNamespace }) => {
+  run: async ({ options, terminal, box, inNamespace }, jobId = '') => {
     const version = numberOption('version', options.version);
     const job =
       version === undefined

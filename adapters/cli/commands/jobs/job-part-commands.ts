@@ -12,9 +12,8 @@ const allocs = command({
   usage: 'job allocs JOB',
   summary: 'list the allocations of a job',
   options: { all: option.flag('include those of an earlier job with this ID') },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options } = invocation;
     await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     const read = box.jobs.allocations(jobId, { ...inNamespace, all: options.all });
     return print(invocation, await existing(read, `job ${jobId}`), allocationsText);
@@ -28,9 +27,8 @@ const deployments = command({
     latest: option.flag('show only the newest, with the state of its groups'),
     all: option.flag('include those of an earlier job with this ID'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options } = invocation;
     await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     if (options.latest) {
       const latest = await existing(box.jobs.latestDeployment(jobId, inNamespace), `deployment of job ${jobId}`);
@@ -57,10 +55,10 @@ const force = command({
   usage: 'job periodic force JOB',
   summary: 'launch a periodic job now, whether or not it is due',
   options: detachOrWait,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
+  run: async (invocation, job = '') => {
+    const { box, inNamespace, options } = invocation;
     checkWait(options);
-    const answer = await orThrow(box.jobs.forceLaunch(parameters[0] ?? '', inNamespace));
+    const answer = await orThrow(box.jobs.forceLaunch(job, inNamespace));
     return followWrite(invocation, answer, {
       detached: options.detach,
       done: 'job launched',
@@ -73,9 +71,8 @@ const promote = command({
   usage: 'job promote JOB',
   summary: "accept the canaries of a job's newest deployment",
   options: { ...detach, group: option.list('GROUP', 'only this group, may be repeated') },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options } = invocation;
     const read = box.jobs.latestDeployment(jobId, inNamespace);
     const { ID } = await existing(read, `deployment of job ${jobId}`);
     const groups = options.group.length === 0 ? { all: true } : { groups: options.group };
@@ -92,9 +89,8 @@ const tag = command({
     version: option.text('N', 'the version (the newest)'),
     description: option.text('TEXT', 'description of the tag'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = '', name = ''] = parameters;
+  run: async (invocation, jobId = '', name = '') => {
+    const { box, inNamespace, options } = invocation;
     const version = numberOption('version', options.version);
     const wanted = version === undefined ? { latest: true } : { version };
     const order = { ...inNamespace, ...wanted, ...optional('description', options.description) };
@@ -105,8 +101,7 @@ const tag = command({
 const untag = command({
   usage: 'job tag unset JOB NAME',
   summary: 'remove a tag from a version',
-  run: async (invocation) => {
-    const [jobId = '', name = ''] = invocation.parameters;
+  run: async (invocation, jobId = '', name = '') => {
     const order = invocation.box.jobs.untagVersion(jobId, name, invocation.inNamespace);
     return confirm(invocation, order, `no version of ${jobId} has the tag ${name}`);
   },

@@ -32,9 +32,8 @@ export const restartJob: Command = command({
   usage: 'job restart JOB',
   summary: 'restart or replace the running allocations of a job, batch by batch; waits until each batch runs again',
   options,
-  run: async (invocation) => {
+  run: async (invocation, jobId = '') => {
     assertFit(invocation.options);
-    const [jobId = ''] = invocation.parameters;
     const chosen = await chosenAllocations(invocation, jobId, invocation.options);
     const size = batchSizeFrom(invocation.options['batch-size'] ?? '1', chosen.length);
     return new Restart(invocation, jobId, invocation.options).run(batchesOf(chosen, size));

@@ -33,10 +33,10 @@ const status = command({
     allocs: option.flag('list the allocations of the node'),
     filter: option.text('EXPRESSION', 'only matching nodes'),
   },
-  run: async (invocation) => {
-    const { options, parameters, box } = invocation;
+  run: async (invocation, given) => {
+    const { options, box } = invocation;
     const { stats, allocs, filter } = options;
-    if (parameters[0] === undefined && !options.self) {
+    if (given === undefined && !options.self) {
       if (stats || allocs) throw new Stopped('--stats and --allocs are for one NODE', 2);
       const { items } = (await orThrow(box.nodes.list(optional('filter', filter)))).value;
       return print(invocation, items, nodesText);
@@ -259,9 +259,9 @@ async function followDrain(
 const read = command({
   usage: 'node meta read NODE',
   summary: 'show the metadata of a node with its sources',
-  run: async (invocation) => {
-    const { box, parameters } = invocation;
-    const { ID } = await nodeOf(invocation, parameters[0] ?? '');
+  run: async (invocation, node = '') => {
+    const { box } = invocation;
+    const { ID } = await nodeOf(invocation, node);
     return print(invocation, await orThrow(box.nodes.readMeta({ nodeId: ID })), metaText);
   },
 });

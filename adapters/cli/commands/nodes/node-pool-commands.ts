@@ -11,8 +11,8 @@ import { nodesText } from './node-commands.js';
 const list = command({
   usage: 'node pool list [PREFIX]',
   summary: 'list the node pools, or those whose names have this prefix',
-  run: async (invocation) => {
-    const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', invocation.parameters[0])));
+  run: async (invocation, prefix) => {
+    const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', prefix)));
     const rows = value.items.map(({ Name, Description }) => [Name, Description]);
     return print(invocation, value.items, () => tableOf(['Name', 'Description'], rows, 'no node pools'));
   },
@@ -21,8 +21,8 @@ const list = command({
 const status = command({
   usage: 'node pool status POOL',
   summary: 'show a node pool with its scheduler settings',
-  run: async (invocation) => {
-    const pool = await poolOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, given = '') => {
+    const pool = await poolOf(invocation, given);
     return print(invocation, pool, ({ Name, Description, Meta, SchedulerConfiguration }) => {
       const { SchedulerAlgorithm, MemoryOversubscriptionEnabled } = SchedulerConfiguration ?? {};
       const oversubscription = MemoryOversubscriptionEnabled ?? undefined;
@@ -40,8 +40,7 @@ const status = command({
 const nodes = command({
   usage: 'node pool nodes POOL',
   summary: 'list the nodes of a pool',
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const { items } = await existing(invocation.box.nodePools.nodes(name), `node pool ${name}`);
     return print(invocation, items, nodesText);
   },
@@ -50,8 +49,7 @@ const nodes = command({
 const jobs = command({
   usage: 'node pool jobs POOL',
   summary: 'list the jobs of a pool',
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const read = invocation.box.nodePools.jobs(name, invocation.inNamespace);
     const { items } = await existing(read, `node pool ${name}`);
     if (invocation.json) return print(invocation, items, () => '');
@@ -77,9 +75,8 @@ const apply = command({
       [...yesOrNo, ''],
     ),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, options } = invocation;
     const before = (await orThrow(box.nodePools.read(name))).value;
     const meta = options.meta.length === 0 ? (before?.Meta ?? undefined) : pairs('meta', options.meta);
     const content = {
@@ -126,10 +123,8 @@ function oversubscription(text: string | undefined, before: boolean | undefined)
 const remove = command({
   usage: 'node pool delete POOL',
   summary: 'delete a node pool without nodes and jobs',
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.nodePools.remove(name), `node pool ${name} is deleted`);
-  },
+  run: async (invocation, name = '') =>
+    confirm(invocation, invocation.box.nodePools.remove(name), `node pool ${name} is deleted`),
 });
 
 function poolOf({ box }: Invocation, name: string) {

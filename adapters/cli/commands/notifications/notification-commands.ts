@@ -10,8 +10,8 @@ import { confirm, print } from '../print.js';
 const list = command({
   usage: 'notification list WORKSPACE',
   summary: 'list the notification configurations of a workspace',
-  run: async (invocation) => {
-    const { items } = await orThrow(invocation.box.notifications.list(invocation.parameters[0] ?? ''));
+  run: async (invocation, workspace = '') => {
+    const { items } = await orThrow(invocation.box.notifications.list(workspace));
     const rows = items.map(({ id, name, destinationType, enabled, triggers, delivery, health }) => [
       id,
       name,
@@ -28,8 +28,8 @@ const list = command({
 const show = command({
   usage: 'notification show CONFIGURATION',
   summary: 'show a notification configuration and the state of its deliveries',
-  run: async (invocation) => {
-    const configuration = await orThrow(invocation.box.notifications.show(invocation.parameters[0] ?? ''));
+  run: async (invocation, given = '') => {
+    const configuration = await orThrow(invocation.box.notifications.show(given));
     return print(invocation, configuration, ({ health, response, ...shown }) =>
       facts({
         ID: shown.id,
@@ -73,9 +73,8 @@ const create = command({
     'token-file': tokenFile,
     disabled: option.flag('do not verify and enable it'),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box } = invocation;
-    const [workspace = '', name = '', url = ''] = parameters;
+  run: async (invocation, workspace = '', name = '', url = '') => {
+    const { options, terminal, box } = invocation;
     const file = options['token-file'];
     const token = file === undefined ? undefined : (await terminal.read(file)).trim();
     const created = await orThrow(
@@ -110,9 +109,8 @@ const put = command({
     'delivery-file': option.text('FILE', 'JSON with delivery options: filter, headers, rate, ...'),
     disabled: option.flag('do not verify and enable it'),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box } = invocation;
-    const [workspace = '', name = '', url] = parameters;
+  run: async (invocation, workspace = '', name = '', url) => {
+    const { options, terminal, box } = invocation;
     const { 'token-file': secretFile, 'delivery-file': deliveryFile, user } = options;
     checkDestination(options.type, url, user);
     const token = secretFile === undefined ? undefined : (await terminal.read(secretFile)).trim();
@@ -144,8 +142,8 @@ function checkDestination(type: string | undefined, url: string | undefined, use
 const pause = command({
   usage: 'notification pause CONFIGURATION',
   summary: 'pause a configuration: its deliveries wait until it is resumed',
-  run: async (invocation) => {
-    const paused = await orThrow(invocation.box.notifications.pause(invocation.parameters[0] ?? ''));
+  run: async (invocation, configuration = '') => {
+    const paused = await orThrow(invocation.box.notifications.pause(configuration));
     return print(invocation, paused, ({ id }) => `${id} is paused\n`);
   },
 });
@@ -153,8 +151,8 @@ const pause = command({
 const resume = command({
   usage: 'notification resume CONFIGURATION',
   summary: 'resume a paused configuration and send its waiting deliveries',
-  run: async (invocation) => {
-    const resumed = await orThrow(invocation.box.notifications.resume(invocation.parameters[0] ?? ''));
+  run: async (invocation, configuration = '') => {
+    const resumed = await orThrow(invocation.box.notifications.resume(configuration));
     return print(invocation, resumed, ({ id }) => `${id} is resumed\n`);
   },
 });
@@ -162,8 +160,8 @@ const resume = command({
 const verify = command({
   usage: 'notification verify CONFIGURATION',
   summary: 'send a verification request',
-  run: async (invocation) => {
-    const verified = await orThrow(invocation.box.notifications.verify(invocation.parameters[0] ?? ''));
+  run: async (invocation, configuration = '') => {
+    const verified = await orThrow(invocation.box.notifications.verify(configuration));
     return print(invocation, verified, ({ id }) => `${id} is verified\n`);
   },
 });
@@ -171,8 +169,8 @@ const verify = command({
 const enable = command({
   usage: 'notification enable CONFIGURATION',
   summary: 'verify and enable a configuration',
-  run: async (invocation) => {
-    const enabled = await orThrow(invocation.box.notifications.enable(invocation.parameters[0] ?? ''));
+  run: async (invocation, configuration = '') => {
+    const enabled = await orThrow(invocation.box.notifications.enable(configuration));
     return print(invocation, enabled, ({ id }) => `${id} is enabled\n`);
   },
 });
@@ -180,9 +178,9 @@ const enable = command({
 const disable = command({
   usage: 'notification disable CONFIGURATION',
   summary: 'disable a configuration; its waiting deliveries are cancelled',
-  run: async (invocation) => {
+  run: async (invocation, configuration = '') => {
     const changed = { enabled: false };
-    const disabled = await orThrow(invocation.box.notifications.update(invocation.parameters[0] ?? '', changed));
+    const disabled = await orThrow(invocation.box.notifications.update(configuration, changed));
     return print(invocation, disabled, ({ id }) => `${id} is disabled\n`);
   },
 });
@@ -190,10 +188,7 @@ const disable = command({
 const remove = command({
   usage: 'notification delete CONFIGURATION',
   summary: 'delete a configuration; its waiting deliveries are cancelled',
-  run: (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.notifications.delete(id), `${id} is deleted`);
-  },
+  run: (invocation, id = '') => confirm(invocation, invocation.box.notifications.delete(id), `${id} is deleted`),
 });
 
 const deliveries = command({
@@ -203,10 +198,10 @@ const deliveries = command({
     outcome: option.text('OUTCOME', 'only deliveries with this outcome', deliveryOutcomes),
     page: option.text('N', 'page of the log, 20 deliveries per page (1)'),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
+  run: async (invocation, configuration = '') => {
+    const { box, options } = invocation;
     const asked = { ...optional('outcome', options.outcome), ...pageOption(options.page) };
-    const { items, nextPage } = await orThrow(box.deliveries.list(parameters[0] ?? '', asked));
+    const { items, nextPage } = await orThrow(box.deliveries.list(configuration, asked));
     const rows = items.map((delivery) => [
       delivery.id,
       delivery.trigger,
@@ -231,8 +226,8 @@ function whyOf({ waitsFor, reason }: Pick<DeliverySummary, 'waitsFor' | 'reason'
 const redeliver = command({
   usage: 'notification redeliver DELIVERY',
   summary: 'send one delivery again',
-  run: async (invocation) => {
-    const delivery = await orThrow(invocation.box.deliveries.redeliver(invocation.parameters[0] ?? ''));
+  run: async (invocation, given = '') => {
+    const delivery = await orThrow(invocation.box.deliveries.redeliver(given));
     return print(invocation, delivery, ({ id, outcome }) => `${id} is ${outcome}\n`);
   },
 });

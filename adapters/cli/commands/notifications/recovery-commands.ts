@@ -15,8 +15,7 @@ const count = command({
   usage: 'recovery count WORKSPACE SINCE',
   summary: 'count the deliveries that a recovery would send again; sends nothing',
   options: spanOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
+  run: async (invocation, workspace = '') => {
     const counted = invocation.box.recoveries.count(workspace, spanOf(invocation));
     return printAnswer(invocation, counted, ({ count: found, whole }) => `${found}${whole ? '' : ' at least'}\n`);
   },
@@ -26,8 +25,7 @@ const start = command({
   usage: 'recovery start WORKSPACE SINCE',
   summary: 'send unsuccessful deliveries again that ended since a time such as 2026-01-02T03:04:05Z',
   options: spanOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
+  run: async (invocation, workspace = '') => {
     const started = invocation.box.recoveries.start(workspace, spanOf(invocation));
     return printAnswer(invocation, started, ({ id, total }) => `recovery ${id} sends ${total} deliveries again\n`);
   },
@@ -36,8 +34,8 @@ const start = command({
 const list = command({
   usage: 'recovery list WORKSPACE',
   summary: 'list the recoveries of a workspace with their progress',
-  run: async (invocation) => {
-    const found = await orThrow(invocation.box.recoveries.list(invocation.parameters[0] ?? ''));
+  run: async (invocation, workspace = '') => {
+    const found = await orThrow(invocation.box.recoveries.list(workspace));
     const rows = found.map(({ id, state, redelivered, total, createdAt }) => [
       id,
       state,
@@ -51,8 +49,8 @@ const list = command({
 const cancel = command({
   usage: 'recovery cancel RECOVERY',
   summary: 'cancel a recovery; deliveries that it has already queued are still sent',
-  run: async (invocation) => {
-    const ended = invocation.box.recoveries.cancel(invocation.parameters[0] ?? '');
+  run: async (invocation, recovery = '') => {
+    const ended = invocation.box.recoveries.cancel(recovery);
     return printAnswer(invocation, ended, ({ id, state }) => `recovery ${id} is ${state}\n`);
   },
 });

@@ -16,8 +16,7 @@ const status = command({
   options: {
     monitor: option.flag('show the progress until the deployment ends; exit code 1 if it fails'),
   },
-  run: async (invocation) => {
-    const [prefix] = invocation.parameters;
+  run: async (invocation, prefix) => {
     if (invocation.options.monitor) return monitored(invocation, prefix);
     if (prefix !== undefined) return print(invocation, await deploymentOf(invocation, prefix), deploymentText);
     const deployments = await allOf(invocation);
@@ -37,8 +36,8 @@ const promote = command({
   usage: 'deployment promote DEPLOYMENT',
   summary: 'promote the canaries of a deployment',
   options: { group: option.list('GROUP', 'only this group, may be repeated') },
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, deployment = '') => {
+    const { ID } = await deploymentOf(invocation, deployment);
     const groups = invocation.options.group;
     return followed(
       invocation,
@@ -50,8 +49,8 @@ const promote = command({
 const pause = command({
   usage: 'deployment pause DEPLOYMENT',
   summary: 'pause a deployment',
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, deployment = '') => {
+    const { ID } = await deploymentOf(invocation, deployment);
     return followed(invocation, invocation.box.deployments.pause(ID, { pause: true }));
   },
 });
@@ -59,8 +58,8 @@ const pause = command({
 const resume = command({
   usage: 'deployment resume DEPLOYMENT',
   summary: 'resume a paused deployment',
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, deployment = '') => {
+    const { ID } = await deploymentOf(invocation, deployment);
     return followed(invocation, invocation.box.deployments.pause(ID, { pause: false }));
   },
 });
@@ -68,8 +67,8 @@ const resume = command({
 const fail = command({
   usage: 'deployment fail DEPLOYMENT',
   summary: 'mark a deployment as failed; the job may revert to its last stable version',
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, deployment = '') => {
+    const { ID } = await deploymentOf(invocation, deployment);
     return followed(invocation, invocation.box.deployments.fail(ID));
   },
 });
@@ -77,8 +76,8 @@ const fail = command({
 const unblock = command({
   usage: 'deployment unblock DEPLOYMENT',
   summary: 'unblock a deployment that waits for other regions',
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, deployment = '') => {
+    const { ID } = await deploymentOf(invocation, deployment);
     return followed(invocation, invocation.box.deployments.unblock(ID));
   },
 });

@@ -16,9 +16,8 @@ const status = command({
     job: option.text('JOB', 'only evaluations of this job'),
     monitor: option.flag('wait for the evaluation and its deployment, like job run'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [prefix] = parameters;
+  run: async (invocation, prefix) => {
+    const { box, inNamespace, options } = invocation;
     if (options.monitor && (prefix === undefined || invocation.json)) {
       throw new Stopped('--monitor needs one EVALUATION and excludes --json', 2);
     }

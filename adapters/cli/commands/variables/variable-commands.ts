@@ -17,9 +17,9 @@ const list = command({
   usage: 'var list [PREFIX]',
   summary: 'list the variables, or those with this path prefix, without their items',
   options: { filter: option.text('EXPRESSION', 'only matching variables') },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const wanted = { ...optional('prefix', parameters[0]), ...optional('filter', options.filter) };
+  run: async (invocation, prefix) => {
+    const { box, inNamespace, options } = invocation;
+    const wanted = { ...optional('prefix', prefix), ...optional('filter', options.filter) };
     const { value } = await orThrow(box.variables.list({ ...inNamespace, ...wanted }));
     return print(invocation, value.items, listText);
   },
@@ -40,9 +40,8 @@ const get = command({
   usage: 'var get PATH',
   summary: 'show a variable with its items, or the value of one item',
   options: { item: option.text('KEY', 'print only the value of this item, without a line feed') },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal, json } = invocation;
-    const [path = ''] = parameters;
+  run: async (invocation, path = '') => {
+    const { box, inNamespace, options, terminal, json } = invocation;
     const variable = await existing(box.variables.read(path, inNamespace), `variable ${path}`);
     if (options.item === undefined) return print(invocation, variable, variableText);
     const value = ownItem(variable, options.item);
@@ -114,9 +113,8 @@ const purge = command({
   usage: 'var purge PATH',
   summary: 'delete a variable',
   options: checkIndex,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [path = ''] = parameters;
+  run: async (invocation, path = '') => {
+    const { box, inNamespace, options } = invocation;
     const cas = optional('cas', numberOption('check-index', options['check-index']));
     return written(invocation, box.variables.remove(path, { ...inNamespace, ...cas }), path, 'removed');
   },
