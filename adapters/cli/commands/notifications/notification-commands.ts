@@ -5,7 +5,7 @@ import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { jsonOf } from '../event-commands.js';
 import { deliveryOutcomes, optional, pageOption } from '../option-values.js';
-import { confirm, print } from '../print.js';
+import { confirm, print, printAnswer } from '../print.js';
 
 const list = command({
   usage: 'notification list WORKSPACE',
@@ -139,41 +139,19 @@ function checkDestination(type: string | undefined, url: string | undefined, use
   if (type !== 'email' && users.length > 0) throw new Stopped('--user is for --type email', 2);
 }
 
-const pause = command({
-  usage: 'notification pause CONFIGURATION',
-  summary: 'pause a configuration: its deliveries wait until it is resumed',
-  run: async (invocation, configuration = '') => {
-    const paused = await orThrow(invocation.box.notifications.pause(configuration));
-    return print(invocation, paused, ({ id }) => `${id} is paused\n`);
-  },
-});
+/** A command that calls one method with the ID of a configuration. */
+const acting = (act: 'pause' | 'resume' | 'verify' | 'enable', done: string, summary: string) =>
+  command({
+    usage: `notification ${act} CONFIGURATION`,
+    summary,
+    run: (invocation, configuration = '') =>
+      printAnswer(invocation, invocation.box.notifications[act](configuration), ({ id }) => `${id} is ${done}\n`),
+  });
 
-const resume = command({
-  usage: 'notification resume CONFIGURATION',
-  summary: 'resume a paused configuration and send its waiting deliveries',
-  run: async (invocation, configuration = '') => {
-    const resumed = await orThrow(invocation.box.notifications.resume(configuration));
-    return print(invocation, resumed, ({ id }) => `${id} is resumed\n`);
-  },
-});
-
-const verify = command({
-  usage: 'notification verify CONFIGURATION',
-  summary: 'send a verification request',
-  run: async (invocation, configuration = '') => {
-    const verified = await orThrow(invocation.box.notifications.verify(configuration));
-    return print(invocation, verified, ({ id }) => `${id} is verified\n`);
-  },
-});
-
-const enable = command({
-  usage: 'notification enable CONFIGURATION',
-  summary: 'verify and enable a configuration',
-  run: async (invocation, configuration = '') => {
-    const enabled = await orThrow(invocation.box.notifications.enable(configuration));
-    return print(invocation, enabled, ({ id }) => `${id} is enabled\n`);
-  },
-});
+const pause = acting('pause', 'paused', 'pause a configuration: its deliveries wait until it is resumed');
+const resume = acting('resume', 'resumed', 'resume a paused configuration and send its waiting deliveries');
+const verify = acting('verify', 'verified', 'send a verification request');
+const enable = acting('enable', 'enabled', 'verify and enable a configuration');
 
 const disable = command({
   usage: 'notification disable CONFIGURATION',

@@ -36,50 +36,38 @@ const promote = command({
   usage: 'deployment promote DEPLOYMENT',
   summary: 'promote the canaries of a deployment',
   options: { group: option.list('GROUP', 'only this group, may be repeated') },
-  run: async (invocation, deployment = '') => {
-    const { ID } = await deploymentOf(invocation, deployment);
-    const groups = invocation.options.group;
-    return followed(
-      invocation,
-      invocation.box.deployments.promote(ID, groups.length === 0 ? { all: true } : { groups }),
-    );
+  run: (invocation, deployment = '') => {
+    const { group: groups } = invocation.options;
+    const promoted = groups.length === 0 ? { all: true } : { groups };
+    return followed(invocation, deployment, (ID) => invocation.box.deployments.promote(ID, promoted));
   },
 });
 
 const pause = command({
   usage: 'deployment pause DEPLOYMENT',
   summary: 'pause a deployment',
-  run: async (invocation, deployment = '') => {
-    const { ID } = await deploymentOf(invocation, deployment);
-    return followed(invocation, invocation.box.deployments.pause(ID, { pause: true }));
-  },
+  run: (invocation, deployment = '') =>
+    followed(invocation, deployment, (ID) => invocation.box.deployments.pause(ID, { pause: true })),
 });
 
 const resume = command({
   usage: 'deployment resume DEPLOYMENT',
   summary: 'resume a paused deployment',
-  run: async (invocation, deployment = '') => {
-    const { ID } = await deploymentOf(invocation, deployment);
-    return followed(invocation, invocation.box.deployments.pause(ID, { pause: false }));
-  },
+  run: (invocation, deployment = '') =>
+    followed(invocation, deployment, (ID) => invocation.box.deployments.pause(ID, { pause: false })),
 });
 
 const fail = command({
   usage: 'deployment fail DEPLOYMENT',
   summary: 'mark a deployment as failed; the job may revert to its last stable version',
-  run: async (invocation, deployment = '') => {
-    const { ID } = await deploymentOf(invocation, deployment);
-    return followed(invocation, invocation.box.deployments.fail(ID));
-  },
+  run: (invocation, deployment = '') => followed(invocation, deployment, (ID) => invocation.box.deployments.fail(ID)),
 });
 
 const unblock = command({
   usage: 'deployment unblock DEPLOYMENT',
   summary: 'unblock a deployment that waits for other regions',
-  run: async (invocation, deployment = '') => {
-    const { ID } = await deploymentOf(invocation, deployment);
-    return followed(invocation, invocation.box.deployments.unblock(ID));
-  },
+  run: (invocation, deployment = '') =>
+    followed(invocation, deployment, (ID) => invocation.box.deployments.unblock(ID)),
 });
 
 async function allOf({ box, inNamespace }: Invocation): Promise<readonly Deployment[]> {
@@ -96,8 +84,10 @@ async function deploymentOf(invocation: Invocation, prefix: string): Promise<Dep
 /** The answer to a change of a deployment. */
 type Change = ResultAsync<{ readonly evalId?: string }, { readonly type: string }>;
 
-async function followed(invocation: Invocation, changing: Change): Promise<number> {
-  const answer = await orThrow(changing);
+/** Changes the deployment with this prefix of its ID. */
+async function followed(invocation: Invocation, prefix: string, change: (ID: string) => Change): Promise<number> {
+  const { ID } = await deploymentOf(invocation, prefix);
+  const answer = await orThrow(change(ID));
   const { evalId = '' } = answer;
   if (evalId === '' && !invocation.json) invocation.terminal.out('done\n');
   return followWrite(invocation, { ...answer, evalId }, { detached: false, done: 'done' });
