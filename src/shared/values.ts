@@ -206,6 +206,24 @@ function scaled(mantissa: bigint, power: number): number {
   return Number(kept | lost) * 2 ** half * 2 ** (exponent - half);
 }
 
+/** The member that the record itself has. A name from outside may be that of something inherited. */
+export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+export function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+/** Without its percent-encoding, or unchanged where that is not valid. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 type Stated<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The members that have a value. */

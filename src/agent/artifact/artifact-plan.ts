@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { TaskArtifact } from '../../jobs/document/task-parts.js';
 import { type Archive, archiveOf, sourceParts } from '../../jobs/task-needs.js';
+import { percentDecoded } from '../../shared/values.js';
 
 export interface Digest {
   readonly algorithm: 'md5' | 'sha1' | 'sha256' | 'sha512';
@@ -116,7 +117,7 @@ function filledMap(map: Readonly<Record<string, string>> | null, fill: (text: st
 function nameOf(given: string, path: string): string | undefined {
   const last =
     given === ''
-      ? decoded(
+      ? percentDecoded(
           path
             .replace(/^https?:\/\/[^/]*/i, '')
             .split('/')
@@ -124,12 +125,4 @@ function nameOf(given: string, path: string): string | undefined {
         )
       : given;
   return last === '' || last === '.' || last === '..' || /[/\\\0]/.test(last) ? undefined : last;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -7,6 +7,7 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { indexFromName } from '../../scheduler/reconcile/names.js';
 import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
+import { own } from '../../shared/values.js';
 import type { NodeMember } from '../../templates/index.js';
 
 /** The inputs of a task's environment. */
@@ -149,10 +150,6 @@ function metaVariables(job: Job, group: TaskGroup, task: Task | null): Record<st
     variables[`META_${name.toUpperCase()}`] = value;
   }
   return variables;
-}
-
-function own(record: Readonly<Record<string, string>>, name: string): string | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ import {
 import { validateGroup } from './validate-group.js';
 import { validateMesh } from './validate-services.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-shared-blocks.js';
-import { validateJobId, validateJobStart, validateName } from './validate-strings.js';
+import { validateJobId, validateMeta, validateName } from './validate-strings.js';
 
 /** The host's data for checks of a job. Absent members are not checked. */
 export interface ValidationContext extends InstallationContext, WarningContext {
@@ -83,7 +83,7 @@ function validateHead(job: Job, { report }: Problems): void {
     if (datacenter === '') report('a datacenter must not be empty');
   }
   validateDescriptions(job, report);
-  validateJobStart(job, report);
+  validateMeta(job, report);
 }
 
 function validateDescriptions(job: Job, report: Report): void {
