@@ -268,24 +268,8 @@ function changeOf(state: TaskState, happening: TaskHappening, at: string): Parti
     case 'succeeded':
     case 'killed':
       return { State: 'dead', FinishedAt: at };
-    case 'received':
-    case 'setup':
-    case 'refused':
-    case 'downloading':
-    case 'download_failed':
-    case 'ended':
-    case 'restart_asked':
-    case 'signalling':
-    case 'shutdown_delay':
-    case 'shutdown_delay_skipped':
-    case 'killing':
-    case 'sibling_failed':
-    case 'leader_dead':
-    case 'main_dead':
-    case 'restored':
-    case 'driver_message':
-    case 'hook_message':
-    case 'unhealthy':
+    // The others are events only.
+    default:
       return {};
   }
 }
