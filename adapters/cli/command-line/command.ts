@@ -79,7 +79,7 @@ export interface Command<O extends OptionDefinitions = OptionDefinitions> {
   run(invocation: Invocation<O>, ...parameters: readonly (string | undefined)[]): Promise<number>;
 }
 
-/** A command without options has none of its own. */
+/** A command as it is written: options only if there are any. */
 interface CommandDefinition<O extends OptionDefinitions> extends Omit<Command<O>, 'words' | 'parameters' | 'options'> {
   /** The words, then the parameters: `job status [JOB]`. */
   readonly usage: string;
