@@ -218,7 +218,7 @@ export function countKeyword(
 }
 
 export function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
 function quoted(value: unknown): string {

@@ -27,7 +27,7 @@ export const uncheckedState: CheckState = {
   status: 'pending',
   output: '',
   statusCode: 0,
-  at: 0 as Instant,
+  at: 0,
   passes: 0,
   failures: 0,
 };
