@@ -26,6 +26,16 @@ export function textIn(file: string): string | undefined {
   }
 }
 
+/** The JSON in such a file; undefined also for what is none. */
+export function jsonIn(file: string): unknown {
+  const text = textIn(file);
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads to the end instead of the reported size, which is 0 for files below `/proc`. */
 function textOf(handle: number): string | undefined {
   const pieces: Buffer[] = [];
