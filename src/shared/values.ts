@@ -215,13 +215,18 @@ export function lowerFirst(text: string): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
+/** The result of the work; the fallback if it throws. */
+export function resultOr<T>(fallback: T, work: () => T): T {
+  try {
+    return work();
+  } catch {
+    return fallback;
+  }
+}
+
 /** Without its percent-encoding, or unchanged where that is not valid. */
 export function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return resultOr(text, () => decodeURIComponent(text));
 }
 
 type Stated<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };

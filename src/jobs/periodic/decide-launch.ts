@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { hour } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { remembered } from '../../shared/remembered.js';
+import { resultOr } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import { type CronExpression, type DaysOfMonth, type DaysOfWeek, parseCron } from './cron-expression.js';
 import { isLaunchedByClock, type PeriodicLaunch } from './periodic-launch.js';
@@ -337,22 +338,22 @@ const NAME = new RegExp(
 );
 
 function wallClock(name: string): Intl.DateTimeFormat | undefined {
-  try {
-    return new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      calendar: 'gregory',
-      hourCycle: 'h23',
-      era: 'short',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-  } catch {
-    return undefined;
-  }
+  return resultOr(
+    undefined,
+    () =>
+      new Intl.DateTimeFormat('en-US', {
+        timeZone: name,
+        calendar: 'gregory',
+        hourCycle: 'h23',
+        era: 'short',
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      }),
+  );
 }
 
 function offsetOf(clock: Intl.DateTimeFormat): TimeZone['offsetAt'] {
