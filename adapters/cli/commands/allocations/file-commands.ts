@@ -1,3 +1,4 @@
+import type { FileDescription } from '../../../../src/agent/link/node-command.js';
 import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
@@ -23,19 +24,11 @@ const files = command({
   },
 });
 
-interface Described {
-  readonly Name: string;
-  readonly IsDir: boolean;
-  readonly Size: number;
-  readonly FileMode: string;
-  readonly ModTime: string;
-}
-
-function factsText({ Name, FileMode, Size, ModTime }: Described): string {
+function factsText({ Name, FileMode, Size, ModTime }: FileDescription): string {
   return facts({ Name, Mode: FileMode, Bytes: Size, Modified: ModTime });
 }
 
-function listText(entries: readonly Described[]): string {
+function listText(entries: readonly FileDescription[]): string {
   const rows = entries.map(({ Name, IsDir, FileMode, Size, ModTime }) => [
     FileMode,
     String(Size),

@@ -1,3 +1,4 @@
+import type { NodeListStub } from '../../../../src/api/node-documents.js';
 import { orThrow } from '../../../../src/client/index.js';
 import { parseDuration } from '../../../../src/options/option-kinds.js';
 import type { NodeMetadata } from '../../../../src/scheduler/index.js';
@@ -55,19 +56,8 @@ const status = command({
   },
 });
 
-interface ListedNode {
-  readonly ID: string;
-  readonly NodePool: string;
-  readonly Datacenter: string;
-  readonly Name: string;
-  readonly NodeClass: string;
-  readonly Drain: boolean;
-  readonly SchedulingEligibility: string;
-  readonly Status: string;
-}
-
 /** A table of nodes. */
-export function nodesText(nodes: readonly ListedNode[]): string {
+export function nodesText(nodes: readonly NodeListStub[]): string {
   const rows = nodes.map((node) => [
     short(node.ID),
     node.NodePool,
