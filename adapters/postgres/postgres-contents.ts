@@ -37,11 +37,8 @@ function failureOf(thrown: unknown): StorageError | undefined {
 }
 
 class Refused extends Error {
-  readonly error: StorageError;
-
-  constructor(error: StorageError) {
+  constructor(readonly error: StorageError) {
     super(error.message);
-    this.error = error;
   }
 }
 

@@ -26,7 +26,6 @@ interface PreemptedAllocation {
 
 /** The allocations that an evaluation changes and creates, while it is being decided. */
 export class PlanDraft {
-  readonly write: PlanWrite;
   readonly #changed = new Map<string, Allocation>();
   readonly #placed: Allocation[] = [];
   readonly #preempted: PreemptedAllocation[] = [];
@@ -34,8 +33,7 @@ export class PlanDraft {
   readonly #queued = new Map<string, number>();
   #measuredUntil: number;
 
-  constructor(write: PlanWrite) {
-    this.write = write;
+  constructor(readonly write: PlanWrite) {
     this.#measuredUntil = write.stopwatch?.() ?? 0;
   }
 
