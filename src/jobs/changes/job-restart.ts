@@ -15,7 +15,7 @@ export interface JobRestart {
   readonly wait: number;
   /** Whether tasks that have ended are started again, too. */
   readonly allTasks: boolean;
-  /** Whether it goes on when an allocation cannot be restarted. */
+  /** Whether it continues when an allocation cannot be restarted. */
   readonly continues: boolean;
   /** Running allocations at its beginning. */
   readonly total: number;

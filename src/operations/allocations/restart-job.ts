@@ -36,7 +36,7 @@ interface RestartJobInput extends JobReference {
   readonly wait?: Milliseconds;
   /** Starts tasks that have ended again, too. */
   readonly allTasks?: boolean;
-  /** Goes on when an allocation cannot be restarted; otherwise it ends. */
+  /** Continues when an allocation cannot be restarted; otherwise it ends. */
   readonly continues?: boolean;
 }
 
