@@ -139,12 +139,17 @@ import {
 } from './operations/notifications/events/event-types.js';
 import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
 import { explainEvent, sendNotificationEvent } from './operations/notifications/events/send-notification-event.js';
-import { listDeliveries, showDelivery } from './operations/notifications/log/list-deliveries.js';
+import {
+  listDeliveries,
+  listDeliveriesOfWorkspace,
+  showDelivery,
+} from './operations/notifications/log/list-deliveries.js';
 import {
   cancelBulkRedelivery,
   countRecoverableOfDocument,
   listBulkRedeliveries,
   recoverDeliveriesOfDocument,
+  showBulkRedelivery,
   startBulkRedeliveryOfDocument,
 } from './operations/notifications/log/recoveries.js';
 import { recoveryLoop } from './operations/notifications/log/recovery-loop.js';
@@ -371,6 +376,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   },
   deliveries: {
     list: listDeliveries,
+    ofWorkspace: listDeliveriesOfWorkspace,
     show: showDelivery,
     redeliver,
     recover: recoverDeliveriesOfDocument,
@@ -385,6 +391,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     count: countRecoverableOfDocument,
     start: startBulkRedeliveryOfDocument,
     list: listBulkRedeliveries,
+    show: showBulkRedelivery,
     cancel: cancelBulkRedelivery,
   },
   eventTypes: { list: listEventTypes, show: showEventType, put: putEventTypeOfDocument, remove: removeEventType },

@@ -110,8 +110,7 @@ function kebab(member: string): string {
 }
 
 function eventList(list: EventList, call: RouteCall): object {
-  const names = ['trigger', 'outcome', 'since', 'until', 'expression'];
-  const kept = Object.fromEntries(names.map((name) => [`filter[${name}]`, filterOf(call, name)]));
+  const kept = keptFilters(call, ['trigger', 'outcome', 'since', 'until', 'expression']);
   return {
     data: list.items.map((event) => recordResource('notification-events', event)),
     links: pageLinks(call, { ...list, lastPage: null }, kept),
@@ -122,17 +121,19 @@ function eventList(list: EventList, call: RouteCall): object {
 }
 
 function deliveryList(list: DeliveryList, call: RouteCall): object {
-  const kept = { 'filter[outcome]': filterOf(call, 'outcome'), 'filter[trigger]': filterOf(call, 'trigger') };
+  const kept = keptFilters(call, ['outcome', 'trigger', 'status', 'since', 'until', 'configuration']);
   return {
     data: list.items.map((delivery) => deliveryResource(delivery, call.notificationsPath)),
     links: pageLinks(call, { ...list, lastPage: null }, kept),
-    meta: { pagination: pageMember(list) },
+    meta: { pagination: { ...pageMember(list), ...(list.whole ? {} : { whole: false }) } },
   };
 }
 
-/** The filter of the request, which the links of its pages keep. */
-function filterOf({ query }: RouteCall, name: string): string | undefined {
-  return query.get(`filter[${name}]`).unwrapOr(undefined) ?? query.get(name).unwrapOr(undefined);
+/** The filters of the request, which the links of its pages keep. */
+function keptFilters({ query }: RouteCall, names: readonly string[]): Readonly<Record<string, string | undefined>> {
+  const filterOf = (name: string): string | undefined =>
+    query.get(`filter[${name}]`).unwrapOr(undefined) ?? query.get(name).unwrapOr(undefined);
+  return Object.fromEntries(names.map((name) => [`filter[${name}]`, filterOf(name)]));
 }
 
 function recovery({ count, more, reached }: Recovered): object {
@@ -381,6 +382,14 @@ function deliveryDetailsResource(delivery: DeliveryDetails, mount: string): Reso
         body: attempt.body,
         truncated: attempt.truncated,
         failure: attempt.failure,
+        request:
+          attempt.request === null
+            ? null
+            : {
+                method: attempt.request.method,
+                headers: attempt.request.headers,
+                'body-bytes': attempt.request.bodyBytes,
+              },
       })),
     },
   };

@@ -144,6 +144,18 @@ export const recoveryCalls = {
     answer: resource<readonly RecoveryView[]>('notification-recoveries', 'NotificationRecordListDocument'),
   }),
 
+  /** One bulk redelivery with its progress. */
+  show: notification({
+    methods: ['GET'],
+    path: '/notification-recoveries/{recovery_id}',
+    access: onWorkspace('admin'),
+    summary: 'One bulk redelivery with its progress',
+    args: ['recoveryId'],
+    inputs: { recoveryId },
+    errors: ['not_found'],
+    answer: resource<RecoveryView>('notification-recoveries', 'NotificationRecordDocument'),
+  }),
+
   /** Cancels a bulk redelivery; deliveries that it has already queued are sent. */
   cancel: notification({
     methods: ['POST'],

@@ -16,7 +16,7 @@ import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
 import { type DocumentShape, inDocument, inPath, inQuery, numberedPage } from '../inputs.js';
 import { namedSchema } from '../json-codecs.js';
-import { text } from '../text-codecs.js';
+import { instant, text } from '../text-codecs.js';
 
 const workspaceId = inPath('workspace_id', text);
 const configurationId = inPath('notification_configuration_id', text);
@@ -232,6 +232,17 @@ export const notificationCalls = {
   }),
 } as const;
 
+const deliveryFilters = {
+  ...numberedPage,
+  outcome: inQuery('filter[outcome]', text, 'pending, delivered, partly_delivered, dead or cancelled', ['outcome']),
+  trigger: inQuery('filter[trigger]', text, 'A trigger', ['trigger']),
+  status: inQuery('filter[status]', text, 'Last answer: a status code, a class such as 5xx, or none for no answer', [
+    'status',
+  ]),
+  since: inQuery('filter[since]', instant, 'Only deliveries of events accepted at or after this time', ['since']),
+  until: inQuery('filter[until]', instant, 'Only deliveries of events accepted before this time', ['until']),
+} as const;
+
 /** Deliveries of notifications: the log, and sending again. */
 export const deliveryCalls = {
   /** The delivery log of a configuration, newest first. */
@@ -243,9 +254,23 @@ export const deliveryCalls = {
     args: ['configurationId'],
     inputs: {
       configurationId,
-      ...numberedPage,
-      outcome: inQuery('filter[outcome]', text, 'pending, delivered, partly_delivered, dead or cancelled', ['outcome']),
-      trigger: inQuery('filter[trigger]', text, 'A trigger', ['trigger']),
+      ...deliveryFilters,
+    },
+    errors: ['not_found', 'invalid_parameter'],
+    answer: resource<DeliveryList>('notification-delivery-list', 'NotificationDeliveryListDocument'),
+  }),
+
+  /** The deliveries to all configurations of a workspace, newest first. */
+  ofWorkspace: notification({
+    methods: ['GET'],
+    path: `${ofWorkspace}/notification-deliveries`,
+    access: onWorkspace('admin'),
+    summary: 'The deliveries to all configurations of a workspace, newest first',
+    args: ['workspaceId'],
+    inputs: {
+      workspaceId,
+      ...deliveryFilters,
+      configuration: inQuery('filter[configuration]', text, 'The ID of a configuration', ['configuration']),
     },
     errors: ['not_found', 'invalid_parameter'],
     answer: resource<DeliveryList>('notification-delivery-list', 'NotificationDeliveryListDocument'),

@@ -29,6 +29,14 @@ export interface Attempt {
   readonly body: string;
   /** Whether the body was cut. */
   readonly truncated: boolean;
+  /** The request as sent; absent for e-mail, and when nothing was to be sent or an earlier version made the attempt. */
+  readonly request?: {
+    readonly method: string;
+    /** By lower-case name, without those of the transport; what proves or identifies the sender is `[redacted]`. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** Size of the body in bytes. */
+    readonly bodyBytes: number;
+  };
   /** Null after a success. */
   readonly failure: { readonly class: FailureClass; readonly message: string } | null;
 }

@@ -513,11 +513,22 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     'filter[current-run][status]': pair(undefined, 'errored'),
     sort: pair('name', '-name', { prepare: secondWorkspace }),
   },
-  'deliveries.list': {
-    'filter[outcome]': pair('pending', 'dead'),
-    'filter[trigger]': pair('run:errored', 'run:completed'),
+  'deliveries.list': deliveryFilters(),
+  'deliveries.ofWorkspace': {
+    ...deliveryFilters(),
+    'filter[configuration]': pair(undefined, pathValues['notification_configuration_id'] ?? ''),
   },
 };
+
+function deliveryFilters(): Readonly<Record<string, Pair>> {
+  return {
+    'filter[outcome]': pair('pending', 'dead'),
+    'filter[trigger]': pair('run:errored', 'run:completed'),
+    'filter[status]': pair(undefined, '503'),
+    'filter[since]': pair('2020-01-01T00:00:00Z', '2120-01-01T00:00:00Z'),
+    'filter[until]': pair('2120-01-01T00:00:00Z', '2020-01-01T00:00:00Z'),
+  };
+}
 
 /** The node has the first one as its agent. */
 function byInstance(): Pair {

@@ -159,7 +159,11 @@ export interface DeliverySummary {
 /** A delivery with its attempts in full and the sent body. */
 export interface DeliveryDetails extends DeliverySummary {
   /** The latest 50, oldest first. */
-  readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
+  readonly attempts: readonly (Omit<Attempt, 'startedAt' | 'request'> & {
+    readonly startedAt: string;
+    /** Null for e-mail, and when nothing was to be sent or an earlier version made the attempt. */
+    readonly request: NonNullable<Attempt['request']> | null;
+  })[];
   /** E-mail: the result for each recipient. */
   readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
   /** The sent body; null when it can no longer be rendered. */
@@ -196,7 +200,11 @@ export function summariseDelivery(delivery: Delivery, pending: Pending | null): 
 export function describeDelivery(delivery: Delivery, pending: Pending | null, body: string | null): DeliveryDetails {
   return {
     ...summariseDelivery(delivery, pending),
-    attempts: delivery.attempts.map((attempt) => ({ ...attempt, startedAt: isoFromInstant(attempt.startedAt) })),
+    attempts: delivery.attempts.map(({ request = null, ...attempt }) => ({
+      ...attempt,
+      startedAt: isoFromInstant(attempt.startedAt),
+      request,
+    })),
     recipients: (delivery.recipients ?? []).map((result) => ({ ...result, at: isoFromInstant(result.at) })),
     body,
   };

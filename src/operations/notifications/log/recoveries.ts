@@ -145,6 +145,15 @@ export function listBulkRedeliveries(
     .andThen((it) => it);
 }
 
+/** One bulk redelivery with its progress. */
+export function showBulkRedelivery(
+  context: EngineContext,
+  caller: Principal,
+  { recoveryId }: { readonly recoveryId: string },
+): ResultAsync<RecoveryView, NotFound | StorageError> {
+  return context.storage.read((view) => findRecovery(view, caller, recoveryId).map(viewRecovery)).andThen((it) => it);
+}
+
 /** Cancels a bulk redelivery; redeliveries requested so far are still sent. */
 export function cancelBulkRedelivery(
   context: EngineContext,
@@ -152,11 +161,9 @@ export function cancelBulkRedelivery(
   { recoveryId }: { readonly recoveryId: string },
 ): ResultAsync<RecoveryView, NotFound | StorageError> {
   return commit<RecoveryView, NotFound>(context, caller, (tx) => {
-    const found = tx.get(recoveries, [recoveryId]);
-    if (found === undefined || !mayCancel(tx, caller, found)) {
-      return err({ type: 'not_found', resource: 'notification_recovery', id: recoveryId });
-    }
-    const recovery = found.record;
+    const found = findRecovery(tx, caller, recoveryId);
+    if (found.isErr()) return err(found.error);
+    const recovery = found.value;
     if (recovery.state !== 'running') return ok(viewRecovery(recovery));
     const ended: Recovery = { ...recovery, state: 'cancelled', finishedAt: tx.now };
     tx.put(recoveries, ended);
@@ -164,7 +171,14 @@ export function cancelBulkRedelivery(
   }).map(({ value }) => value);
 }
 
-function mayCancel(view: ReadView, caller: Principal, { record, createIndex }: Row<Recovery>): boolean {
+function findRecovery(view: ReadView, caller: Principal, id: string): Result<Recovery, NotFound> {
+  const row = view.get(recoveries, [id]);
+  return row !== undefined && maySee(view, caller, row)
+    ? ok(row.record)
+    : err({ type: 'not_found', resource: 'notification_recovery', id });
+}
+
+function maySee(view: ReadView, caller: Principal, { record, createIndex }: Row<Recovery>): boolean {
   if (caller.management) return true;
   const { workspaceId } = record;
   return allowsWorkspace(caller, workspaceId, 'admin') && isOfPresentWorkspace(view, workspaceId, createIndex);
