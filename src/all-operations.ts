@@ -139,6 +139,7 @@ import {
 } from './operations/notifications/events/event-types.js';
 import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
 import { explainEvent, sendNotificationEvent } from './operations/notifications/events/send-notification-event.js';
+import { sendSampleEvent } from './operations/notifications/events/send-sample.js';
 import {
   listDeliveries,
   listDeliveriesOfWorkspace,
@@ -372,6 +373,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     resume: resumeNotificationConfiguration,
     health: showDestinationHealth,
     declare: putNotificationConfiguration,
+    sendSample: sendSampleEvent,
     send: sendNotificationEvent,
   },
   deliveries: {

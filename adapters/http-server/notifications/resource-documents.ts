@@ -341,6 +341,7 @@ function deliveryResource(delivery: DeliverySummary, mount: string): Resource {
     attributes: {
       trigger: delivery.trigger,
       kind: delivery.kind,
+      sample: delivery.sample,
       outcome: delivery.outcome,
       reason: delivery.reason,
       'created-at': delivery.createdAt,

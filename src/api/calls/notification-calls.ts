@@ -211,6 +211,27 @@ export const notificationCalls = {
     answer: one,
   }),
 
+  /** Sends the example of an event to this configuration only, through the queue. */
+  sendSample: notification({
+    methods: ['POST'],
+    path: `${configuration}/actions/send-sample`,
+    access: onWorkspace('admin'),
+    summary: 'Sends the example of an event to this configuration only, like a delivery of an event',
+    args: ['configurationId', 'sample'],
+    inputs: {
+      configurationId,
+      sample: inDocument<{ readonly trigger: string }>({
+        types: ['notification-samples', 'notification-sample'],
+        attributes: { trigger: 'trigger' },
+        relationships: {},
+        closed: true,
+        schema: namedSchema('SendNotificationSample'),
+      }),
+    },
+    errors: ['not_found', 'invalid_attributes', 'conflict'],
+    answer: resource<DeliverySummary>('notification-delivery', 'NotificationDeliveryDocument', 202),
+  }),
+
   /** Sends a run, assessment or auto-destroy event to its subscribers. */
   send: notification({
     methods: ['POST'],

@@ -137,6 +137,8 @@ export interface Delivery extends Hold {
   readonly traceparent?: string;
   /** The sent body, kept from the first failure on, so that every retry sends the same bytes. */
   readonly body?: string;
+  /** Its event is a sample. */
+  readonly sample?: true;
   /** Set when the event's content was erased, so that nothing can be sent. */
   readonly erased?: true;
 }

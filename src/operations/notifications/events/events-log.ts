@@ -40,6 +40,8 @@ export interface EventSummary {
   readonly workspaceId: string;
   /** A trigger, or the name of an event type. */
   readonly trigger: string;
+  /** Whether it is a sample, which one configuration is notified of. */
+  readonly sample: boolean;
   /** A sentence for people. */
   readonly message: string;
   /** When it was accepted. */
@@ -62,7 +64,7 @@ export interface EventDetails extends EventSummary {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Every attempt at each of its destinations. */
   readonly attempts: readonly DeliveryDetails[];
-  /** For each current configuration of the workspace, whether it would be notified now, with reasons. */
+  /** For each current configuration of the workspace, whether it would be notified now, with reasons; empty for a sample. */
   readonly explanations: readonly Explanation[];
 }
 
@@ -154,10 +156,10 @@ export function showNotificationEvent(
     .andThen((it) => it);
 }
 
-/** Empty for an event of a removed workspace. */
-function explanationsOf(view: ReadView, { workspaceId, sequence, event }: StoredEvent): Explanation[] {
+/** Empty for a sample, and for an event of a removed workspace. */
+function explanationsOf(view: ReadView, { workspaceId, sequence, event, sample }: StoredEvent): Explanation[] {
   const workspace = view.get(workspaces, [workspaceId])?.record;
-  if (workspace === undefined || sequence < firstSequenceIn(view, workspaceId)) return [];
+  if (workspace === undefined || sample === true || sequence < firstSequenceIn(view, workspaceId)) return [];
   const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
   return explain(
     event,
@@ -183,11 +185,12 @@ export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolea
 }
 
 function summarise(view: ReadView, event: StoredEvent, ordered: boolean): EventSummary {
-  const { id, workspaceId, trigger, createdAt, idempotencyKey, erasedAt } = event;
+  const { id, workspaceId, trigger, sample = false, createdAt, idempotencyKey, erasedAt } = event;
   return {
     id,
     workspaceId,
     trigger,
+    sample,
     message: event.event.message,
     createdAt: isoFromInstant(createdAt),
     idempotencyKey,

@@ -163,7 +163,7 @@ function typeOfFirst(
   return { name: first.trigger, description: '', schema: null, example: null, body, createdAt: 0, updatedAt: 0 };
 }
 
-function registeredType(view: ReadView, name: unknown): EventType | undefined {
+export function registeredType(view: ReadView, name: unknown): EventType | undefined {
   if (typeof name !== 'string' || triggerFromSpelling(name) !== undefined) return undefined;
   return view.get(eventTypes, [name])?.record;
 }
