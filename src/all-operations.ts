@@ -138,8 +138,11 @@ import {
   showEventType,
 } from './operations/notifications/events/event-types.js';
 import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
-import { explainEvent, sendNotificationEvent } from './operations/notifications/events/send-notification-event.js';
-import { sendSampleEvent } from './operations/notifications/events/send-sample.js';
+import {
+  explainEvent,
+  sendNotificationEvent,
+  sendSampleEvent,
+} from './operations/notifications/events/send-notification-event.js';
 import {
   listDeliveries,
   listDeliveriesOfWorkspace,
@@ -156,6 +159,7 @@ import {
 import { recoveryLoop } from './operations/notifications/log/recovery-loop.js';
 import { redeliver } from './operations/notifications/log/redeliver.js';
 import { retentionLoop } from './operations/notifications/log/retention-loop.js';
+import { searchNotifications } from './operations/notifications/search.js';
 import {
   listMemberships,
   listOrganizations,
@@ -373,6 +377,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     resume: resumeNotificationConfiguration,
     health: showDestinationHealth,
     declare: putNotificationConfiguration,
+    search: searchNotifications,
     sendSample: sendSampleEvent,
     send: sendNotificationEvent,
   },

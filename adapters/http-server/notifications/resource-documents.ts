@@ -24,10 +24,11 @@ import type { RouteCall } from '../calls/router.js';
 import { type HttpResponse, jsonApiType, splitTarget } from '../http-message.js';
 
 /** The JSON:API document of the answer of a notification call. */
-export function resourceResponse({ answer }: Call, call: RouteCall, value: unknown): HttpResponse {
+export function resourceResponse({ answer, kind }: Call, call: RouteCall, value: unknown): HttpResponse {
   const render = documents[answer.resource ?? ''];
   const document = render === undefined ? recordDocument(answer.resource ?? '', value) : render(value as never, call);
-  return { status: answer.status, headers: ['Content-Type', jsonApiType], body: JSON.stringify(document) };
+  const headers = kind === 'waiting' ? [call.dialect.headers.index, String(answer.indexOf(value))] : [];
+  return { status: answer.status, headers: ['Content-Type', jsonApiType, ...headers], body: JSON.stringify(document) };
 }
 
 /** Each takes the value of the calls whose answers have its name. */
@@ -48,6 +49,8 @@ const documents: Readonly<Record<string, Render>> = {
   }),
   'notification-delivery-list': (value: DeliveryList, call: RouteCall) => deliveryList(value, call),
   'notification-recovery': (value: Recovered) => recovery(value),
+  'notification-recovery-list': ({ items }: { readonly items: readonly object[] }) =>
+    recordDocument('notification-recoveries', items),
   'notification-event-list': (value: EventList, call: RouteCall) => eventList(value, call),
   // Organizations, workspaces and the account. Features that this server does not have are false.
   organization: (value: OrganizationView, call: RouteCall) => ({
@@ -96,7 +99,7 @@ function recordDocument(type: string, value: unknown): object {
 }
 
 function recordResource(type: string, record: unknown): object {
-  const { id, name, configurationId, ...rest } = record as Readonly<Record<string, unknown>>;
+  const { id, name, configurationId, index: _index, ...rest } = record as Readonly<Record<string, unknown>>;
   const named = {
     ...(name === undefined ? {} : { name }),
     ...(configurationId === undefined ? {} : { configurationId }),

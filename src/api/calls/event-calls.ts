@@ -10,8 +10,8 @@ import type {
 } from '../../operations/notifications/log/recoveries.js';
 
 import { management, onWorkspace } from '../access.js';
-import { nothing, resource } from '../answers.js';
-import { notification } from '../call.js';
+import { indexedResource, nothing, resource } from '../answers.js';
+import { notification, notificationRead } from '../call.js';
 import { type DocumentShape, inDocument, inPath, inQuery, numberedPage } from '../inputs.js';
 import { namedSchema } from '../json-codecs.js';
 import { instant, text } from '../text-codecs.js';
@@ -32,8 +32,7 @@ const eventDocument: DocumentShape = {
 /** Accepted events: their list, why each configuration was notified or not, and erasure of their content. */
 export const eventCalls = {
   /** The events of a workspace, newest first, with their outcomes. */
-  list: notification({
-    methods: ['GET'],
+  list: notificationRead({
     path: `${ofWorkspace}/notification-events`,
     access: onWorkspace('admin'),
     summary: 'The events of a workspace, newest first, with their outcomes and the number of matches',
@@ -52,19 +51,18 @@ export const eventCalls = {
       filter: inQuery('filter[expression]', text, 'A filter expression over the attributes of the events'),
     },
     errors: ['not_found', 'invalid_parameter'],
-    answer: resource<EventList>('notification-event-list', 'NotificationEventListDocument'),
+    answer: indexedResource<EventList>('notification-event-list', 'NotificationEventListDocument'),
   }),
 
   /** One event with its content and every attempt at its destinations. */
-  show: notification({
-    methods: ['GET'],
+  show: notificationRead({
     path: '/notification-events/{event_id}',
     access: onWorkspace('admin'),
     summary: 'One event with its content and every attempt at its destinations',
     args: ['eventId'],
     inputs: { eventId },
     errors: ['not_found'],
-    answer: resource<EventDetails>('notification-events', 'NotificationRecordDocument'),
+    answer: indexedResource<EventDetails>('notification-events', 'NotificationRecordDocument'),
   }),
 
   /** Erases the content of an event and of its responses, and keeps its record. */
@@ -133,27 +131,28 @@ export const recoveryCalls = {
   }),
 
   /** The bulk redeliveries of a workspace with their progress, newest first. */
-  list: notification({
-    methods: ['GET'],
+  list: notificationRead({
     path: `${ofWorkspace}/notification-recoveries`,
     access: onWorkspace('admin'),
     summary: 'The bulk redeliveries of a workspace with their progress, newest first',
     args: ['workspaceId'],
     inputs: { workspaceId },
     errors: ['not_found'],
-    answer: resource<readonly RecoveryView[]>('notification-recoveries', 'NotificationRecordListDocument'),
+    answer: indexedResource<{ readonly items: readonly RecoveryView[] }>(
+      'notification-recovery-list',
+      'NotificationRecordListDocument',
+    ),
   }),
 
   /** One bulk redelivery with its progress. */
-  show: notification({
-    methods: ['GET'],
+  show: notificationRead({
     path: '/notification-recoveries/{recovery_id}',
     access: onWorkspace('admin'),
     summary: 'One bulk redelivery with its progress',
     args: ['recoveryId'],
     inputs: { recoveryId },
     errors: ['not_found'],
-    answer: resource<RecoveryView>('notification-recoveries', 'NotificationRecordDocument'),
+    answer: indexedResource<RecoveryView>('notification-recoveries', 'NotificationRecordDocument'),
   }),
 
   /** Cancels a bulk redelivery; deliveries that it has already queued are sent. */

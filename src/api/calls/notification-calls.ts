@@ -10,11 +10,12 @@ import type { DeliveryList } from '../../operations/notifications/log/list-deliv
 import type { RecoverySpan } from '../../operations/notifications/log/recoveries.js';
 import type { Recovered } from '../../operations/notifications/log/redeliver.js';
 
+import type { NotificationMatches } from '../../operations/notifications/search.js';
 import type { PublishedEvent } from '../../operations/records/publish-notification-event.js';
-import { everybody, onWorkspace } from '../access.js';
-import { nothing, resource } from '../answers.js';
-import { notification } from '../call.js';
-import { type DocumentShape, inDocument, inPath, inQuery, numberedPage } from '../inputs.js';
+import { anyCaller, everybody, onWorkspace } from '../access.js';
+import { indexedResource, nothing, resource } from '../answers.js';
+import { notification, notificationRead } from '../call.js';
+import { type DocumentShape, inDocument, inPath, inQuery, judgedByOperation, numberedPage } from '../inputs.js';
 import { namedSchema } from '../json-codecs.js';
 import { instant, text } from '../text-codecs.js';
 
@@ -55,7 +56,9 @@ function configurationDocument(schema: string): DocumentShape {
   };
 }
 
-const one = resource<ConfigurationView>('notification-configuration', 'NotificationConfigurationDocument');
+const [type, schema] = ['notification-configuration', 'NotificationConfigurationDocument'];
+const one = resource<ConfigurationView>(type, schema);
+const indexedOne = indexedResource<ConfigurationView>(type, schema);
 
 /** Notification configurations of workspaces, and the events that they are notified of. */
 export const notificationCalls = {
@@ -85,27 +88,28 @@ export const notificationCalls = {
   }),
 
   /** The configurations of a workspace, newest first; all of them without page parameters. */
-  list: notification({
-    methods: ['GET'],
+  list: notificationRead({
     path: `${ofWorkspace}/notification-configurations`,
     access: onWorkspace('admin'),
     summary: 'The configurations of a workspace, newest first; all of them without page parameters',
     args: ['workspaceId'],
     inputs: { workspaceId, ...numberedPage },
     errors: ['not_found', 'invalid_parameter'],
-    answer: resource<ConfigurationList>('notification-configuration-list', 'NotificationConfigurationListDocument'),
+    answer: indexedResource<ConfigurationList>(
+      'notification-configuration-list',
+      'NotificationConfigurationListDocument',
+    ),
   }),
 
   /** One notification configuration. */
-  show: notification({
-    methods: ['GET'],
+  show: notificationRead({
     path: configuration,
     access: onWorkspace('admin'),
     summary: 'One notification configuration',
     args: ['configurationId'],
     inputs: { configurationId },
     errors: ['not_found'],
-    answer: one,
+    answer: indexedOne,
   }),
 
   /** Changes a notification configuration; omitted attributes keep their values. */
@@ -184,15 +188,14 @@ export const notificationCalls = {
   }),
 
   /** Health of a configuration's deliveries: breaker, first failure, pause, backlog. */
-  health: notification({
-    methods: ['GET'],
+  health: notificationRead({
     path: `${configuration}/health`,
     access: onWorkspace('admin'),
     summary: "Health of a configuration's deliveries: breaker, first failure, pause, backlog",
     args: ['configurationId'],
     inputs: { configurationId },
     errors: ['not_found'],
-    answer: resource<HealthView & { readonly id: string }>('notification-health', 'NotificationRecordDocument'),
+    answer: indexedResource<HealthView & { readonly id: string }>('notification-health', 'NotificationRecordDocument'),
   }),
 
   /** Creates the configuration with this name or updates it to match. */
@@ -209,6 +212,19 @@ export const notificationCalls = {
     },
     errors: ['not_found', 'invalid_attributes', 'limit_reached', 'verification_failed', 'conflict'],
     answer: one,
+  }),
+
+  /** Workspaces, configurations, events and deliveries by a part of a name or the beginning of an ID: at most 20 of each. */
+  search: notification({
+    methods: ['GET'],
+    path: '/notification-search',
+    access: anyCaller,
+    summary:
+      'Searches workspaces, configurations, events and deliveries that the caller may read, for at most 20 of each',
+    args: ['q'],
+    inputs: { q: judgedByOperation(inQuery('q', text, 'Part of a name or host, or the beginning of an ID')) },
+    errors: ['invalid_parameter'],
+    answer: resource<NotificationMatches>('notification-search', 'NotificationRecordDocument'),
   }),
 
   /** Sends the example of an event to this configuration only, through the queue. */
@@ -267,8 +283,7 @@ const deliveryFilters = {
 /** Deliveries of notifications: the log, and sending again. */
 export const deliveryCalls = {
   /** The delivery log of a configuration, newest first. */
-  list: notification({
-    methods: ['GET'],
+  list: notificationRead({
     path: `${configuration}/deliveries`,
     access: onWorkspace('admin'),
     summary: 'The delivery log of a configuration, newest first',
@@ -278,12 +293,11 @@ export const deliveryCalls = {
       ...deliveryFilters,
     },
     errors: ['not_found', 'invalid_parameter'],
-    answer: resource<DeliveryList>('notification-delivery-list', 'NotificationDeliveryListDocument'),
+    answer: indexedResource<DeliveryList>('notification-delivery-list', 'NotificationDeliveryListDocument'),
   }),
 
   /** The deliveries to all configurations of a workspace, newest first. */
-  ofWorkspace: notification({
-    methods: ['GET'],
+  ofWorkspace: notificationRead({
     path: `${ofWorkspace}/notification-deliveries`,
     access: onWorkspace('admin'),
     summary: 'The deliveries to all configurations of a workspace, newest first',
@@ -294,19 +308,18 @@ export const deliveryCalls = {
       configuration: inQuery('filter[configuration]', text, 'The ID of a configuration', ['configuration']),
     },
     errors: ['not_found', 'invalid_parameter'],
-    answer: resource<DeliveryList>('notification-delivery-list', 'NotificationDeliveryListDocument'),
+    answer: indexedResource<DeliveryList>('notification-delivery-list', 'NotificationDeliveryListDocument'),
   }),
 
   /** One delivery with all its attempts. */
-  show: notification({
-    methods: ['GET'],
+  show: notificationRead({
     path: delivery,
     access: onWorkspace('admin'),
     summary: 'One delivery with all its attempts',
     args: ['deliveryId'],
     inputs: { deliveryId },
     errors: ['not_found'],
-    answer: resource<DeliveryDetails>('notification-delivery-details', 'NotificationDeliveryDocument'),
+    answer: indexedResource<DeliveryDetails>('notification-delivery-details', 'NotificationDeliveryDocument'),
   }),
 
   /** Requests one more attempt with the same event ID. */

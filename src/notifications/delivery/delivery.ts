@@ -259,6 +259,15 @@ export function sequenceFromId(id: string): number | null {
   return idPattern.test(id) ? numberFrom(id.slice(3, 3 + sequenceDigits)) : null;
 }
 
+/** The range of sequences of the events whose ids, or those of whose deliveries, begin with a string; null when none can. */
+export function sequencesFromPrefix(prefix: string): readonly [from: number, to: number] | null {
+  if (!/^n[ed]-[0-9A-Za-z]{0,16}$/.test(prefix)) return null;
+  const known = prefix.slice(3, 3 + sequenceDigits);
+  const from = numberFrom(known.padEnd(sequenceDigits, digits[0]));
+  const to = (from ?? 0) + 58 ** (sequenceDigits - known.length);
+  return from === null ? null : [from, Math.min(Number.MAX_SAFE_INTEGER, to)];
+}
+
 /** The position in a delivery's id; null when it cannot be such an id. */
 export function positionFromDeliveryId(id: string): number | null {
   const from = 3 + sequenceDigits;

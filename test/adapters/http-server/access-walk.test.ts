@@ -180,6 +180,7 @@ const byWhatIsSeen: Readonly<Record<string, Expectation>> = {
   'tokens.read': shown(refused),
   'tokens.self': shown(answered),
   'organizations.list': forTokens,
+  'notifications.search': forTokens,
   'account.show': forTokens,
   'policies.read': shown(refused),
   'roles.read': shown(refused),
@@ -390,7 +391,7 @@ describe('who may call in process', () => {
   });
 
   /** Over HTTP they need credentials. In process callers without a token are shown what is theirs, too. */
-  const ownOnly = ['organizations.list', 'account.show'];
+  const ownOnly = ['organizations.list', 'notifications.search', 'account.show'];
   const closed = rows.filter(({ call }) => call.access.type !== 'public');
   const makers = [
     { how: 'as a client', make: asClient },

@@ -140,6 +140,7 @@ const queries: Readonly<Record<string, string>> = {
   'files.readAt': '?path=x&offset=0',
   'files.stream': '?path=x',
   'files.logs': '?task=t&type=stdout',
+  'notifications.search': '?q=main',
 };
 
 const jobOf: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ import {
   listNotificationEvents,
   showNotificationEvent,
 } from '../../../src/operations/notifications/events/events-log.js';
-import { sendSampleEvent } from '../../../src/operations/notifications/events/send-sample.js';
+import { sendSampleEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import {
   listDeliveries,
   listDeliveriesOfWorkspace,

@@ -46,7 +46,7 @@ const list = command({
   summary: 'list the recoveries of a workspace with their progress',
   options: {},
   run: async (invocation) => {
-    const found = await orThrow(invocation.box.recoveries.list(invocation.parameters[0] ?? ''));
+    const { items: found } = await orThrow(invocation.box.recoveries.list(invocation.parameters[0] ?? ''));
     const rows = found.map(({ id, state, redelivered, total, createdAt }) => [
       id,
       state,

@@ -4,6 +4,7 @@ import { configurations } from '../../../notifications/configurations/configurat
 import {
   type Delivery,
   type DeliveryOutcome,
+  deliveries,
   deliveryOutcomes,
   outcomeOf,
   sequenceFromId,
@@ -24,13 +25,15 @@ import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { readInTurns } from '../../context/steps-in-turns.js';
 import { deliveryOf } from '../../records/delivery-rows.js';
 import { firstSequenceIn, mayAdminister } from '../../records/earlier-workspace.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { findWorkspace } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
 import { currentState, type DeliveryDetails, describeDelivery } from '../log/delivery-log.js';
+import { readRowsWaiting, readWaiting } from '../read-waiting.js';
 
 /** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
@@ -101,9 +104,10 @@ const chunk = 32;
 export function listNotificationEvents(
   context: EngineContext,
   caller: Principal,
-  request: ListEventsRequest,
-): ResultAsync<EventList, NotFound | InvalidParameter | StorageError> {
-  return readInTurns(context, (current) => listInSteps(context, current, caller, request)).andThen((it) => it);
+  request: ListEventsRequest & MayWait,
+): ResultAsync<EventList & { readonly index: number }, NotFound | InvalidParameter | StorageError> {
+  const tables = [rowsUnder(events, [request.workspaceId], 'by_workspace'), deliveries, queues];
+  return readWaiting(context, tables, (current) => listInSteps(context, current, caller, request), request.waiting);
 }
 
 function* listInSteps(
@@ -136,11 +140,14 @@ function* listInSteps(
 export function showNotificationEvent(
   context: EngineContext,
   caller: Principal,
-  { eventId }: { readonly eventId: string },
-): ResultAsync<EventDetails, NotFound | StorageError> {
+  { eventId, waiting }: MayWait & { readonly eventId: string },
+): ResultAsync<EventDetails & { readonly index: number }, NotFound | StorageError> {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
-  return context.storage
-    .read((view): Result<EventDetails, NotFound> => {
+  const tables = [rowsUnder(events, [sequenceFromId(eventId) ?? 0]), deliveries, queues, configurations, workspaces];
+  return readRowsWaiting(
+    context,
+    tables,
+    (view): Result<EventDetails, NotFound> => {
       const event = findEvent(view, caller, eventId);
       if (event.isErr()) return err(event.error);
       const attempts = deliveriesOf(view, event.value, ordered);
@@ -152,8 +159,9 @@ export function showNotificationEvent(
         ),
         explanations: explanationsOf(view, event.value),
       });
-    })
-    .andThen((it) => it);
+    },
+    waiting,
+  );
 }
 
 /** Empty for a sample, and for an event of a removed workspace. */

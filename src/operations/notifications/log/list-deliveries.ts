@@ -5,22 +5,28 @@ import {
   type Attempt,
   type Delivery,
   type DeliveryOutcome,
+  deliveries,
   deliveryOutcomes,
   dueSinceAcceptance,
   isUnfinished,
   outcomeOf,
+  positionFromDeliveryId,
+  sequenceFromId,
 } from '../../../notifications/delivery/delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { events } from '../../../notifications/events/event.js';
 import { type Pace, queues, waitOf } from '../../../notifications/queue/queue-record.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { readInTurns } from '../../context/steps-in-turns.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { paceOf } from '../delivery/load-destination.js';
 import { findConfiguration, findDelivery, findWorkspace } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
+import { readRowsWaiting, readWaiting } from '../read-waiting.js';
 import {
   currentState,
   type DeliveryDetails,
@@ -78,20 +84,26 @@ const deepest = 50_000;
 export function listDeliveries(
   context: EngineContext,
   caller: Principal,
-  request: ListDeliveriesRequest,
-): ResultAsync<DeliveryList, NotFound | InvalidParameter | StorageError> {
+  request: ListDeliveriesRequest & MayWait,
+): ResultAsync<DeliveryList & { readonly index: number }, NotFound | InvalidParameter | StorageError> {
+  const { configurationId, waiting } = request;
   const owners = (view: ReadView) =>
-    findConfiguration(view, caller, request.configurationId).map(({ configuration }) => [configuration]);
-  return readInTurns(context, (current) => listInSteps(context, current, request, owners)).andThen((it) => it);
+    findConfiguration(view, caller, configurationId).map(({ configuration }) => [configuration]);
+  const tables = [
+    rowsUnder(deliveries, [configurationId], 'log'),
+    rowsUnder(queues, [configurationId]),
+    rowsUnder(configurations, [configurationId]),
+  ];
+  return readWaiting(context, tables, (current) => listInSteps(context, current, request, owners), waiting);
 }
 
 /** The deliveries to all present configurations of a workspace, in the same order. */
 export function listDeliveriesOfWorkspace(
   context: EngineContext,
   caller: Principal,
-  request: ListOfWorkspaceRequest,
-): ResultAsync<DeliveryList, NotFound | InvalidParameter | StorageError> {
-  const { workspaceId, configuration: asked } = request;
+  request: ListOfWorkspaceRequest & MayWait,
+): ResultAsync<DeliveryList & { readonly index: number }, NotFound | InvalidParameter | StorageError> {
+  const { workspaceId, configuration: asked, waiting } = request;
   const owners = (view: ReadView): Result<readonly NotificationConfiguration[], NotFound | InvalidParameter> =>
     findWorkspace(view, caller, workspaceId).andThen(() => {
       const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
@@ -99,7 +111,8 @@ export function listDeliveriesOfWorkspace(
       if (asked === undefined || present.length > 0) return ok(present);
       return invalidFilter('configuration', 'The workspace has no such notification configuration');
     });
-  return readInTurns(context, (current) => listInSteps(context, current, request, owners)).andThen((it) => it);
+  const tables = [deliveries, queues, rowsUnder(configurations, [workspaceId], 'by_workspace')];
+  return readWaiting(context, tables, (current) => listInSteps(context, current, request, owners), waiting);
 }
 
 function* listInSteps(
@@ -139,12 +152,17 @@ function* listInSteps(
 export function showDelivery(
   context: EngineContext,
   caller: Principal,
-  request: { readonly deliveryId: string },
-): ResultAsync<DeliveryDetails, NotFound | StorageError> {
+  request: MayWait & { readonly deliveryId: string },
+): ResultAsync<DeliveryDetails & { readonly index: number }, NotFound | StorageError> {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
-  return context.storage
-    .read((view) =>
-      findDelivery(view, caller, request.deliveryId, ordered).map(({ delivery, event }) => {
+  const { deliveryId, waiting } = request;
+  const first = sequenceFromId(deliveryId) ?? 0;
+  const tables = [rowsUnder(deliveries, [first + (positionFromDeliveryId(deliveryId) ?? 0)]), queues];
+  return readRowsWaiting(
+    context,
+    [...tables, rowsUnder(events, [first])],
+    (view) =>
+      findDelivery(view, caller, deliveryId, ordered).map(({ delivery, event }) => {
         const queue = view.get(queues, [delivery.configurationId])?.record ?? null;
         const shown = currentState(delivery, queue);
         const configuration = view.get(configurations, [delivery.configurationId])?.record;
@@ -152,8 +170,8 @@ export function showDelivery(
         const pending = pendingOf(queueClock(context, view), { queue, pace }, shown);
         return describeDelivery(shown, pending, bodyOf(context, delivery, event).unwrapOr(null));
       }),
-    )
-    .andThen((it) => it);
+    waiting,
+  );
 }
 
 /** For a removed configuration. */

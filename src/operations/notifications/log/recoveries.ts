@@ -18,13 +18,17 @@ import type {
   InvalidParameter,
   NotFound,
 } from '../../../notifications/errors.js';
+import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { type Instant, instantFromRfc3339, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
 import { findWorkspace } from '../find-resource.js';
 import { readTriggerFilter } from '../list-inputs.js';
+import { readRowsWaiting } from '../read-waiting.js';
 import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
 import { listDeliveries } from './list-deliveries.js';
 import { endOf, type Recovered, readRecoverableOutcome, recoverDeliveries } from './redeliver.js';
@@ -127,31 +131,35 @@ export function startBulkRedelivery(
   }).map(({ value }) => value);
 }
 
-/** The bulk redeliveries of a workspace, newest first. */
+/** The latest bulk redeliveries of a workspace, newest first, at most 100. */
 export function listBulkRedeliveries(
   context: EngineContext,
   caller: Principal,
-  { workspaceId }: { readonly workspaceId: string },
-): ResultAsync<readonly RecoveryView[], NotFound | StorageError> {
-  return context.storage
-    .read((view) =>
-      findWorkspace(view, caller, workspaceId).map(() =>
-        view
-          .list(recoveries, { index: 'by_workspace', prefix: [workspaceId], reverse: true, limit: 100 })
+  { workspaceId, waiting }: MayWait & { readonly workspaceId: string },
+): ResultAsync<{ readonly items: readonly RecoveryView[]; readonly index: number }, NotFound | StorageError> {
+  const scope = { index: 'by_workspace', prefix: [workspaceId] };
+  return readRowsWaiting(
+    context,
+    [rowsUnder(recoveries, scope.prefix, scope.index), rowsUnder(workspaces, [workspaceId])],
+    (view) =>
+      findWorkspace(view, caller, workspaceId).map(() => ({
+        items: view
+          .list(recoveries, { ...scope, reverse: true, limit: 100 })
           .filter(({ createIndex }) => isOfPresentWorkspace(view, workspaceId, createIndex))
           .map(({ record }) => viewRecovery(record)),
-      ),
-    )
-    .andThen((it) => it);
+      })),
+    waiting,
+  );
 }
 
 /** One bulk redelivery with its progress. */
 export function showBulkRedelivery(
   context: EngineContext,
   caller: Principal,
-  { recoveryId }: { readonly recoveryId: string },
-): ResultAsync<RecoveryView, NotFound | StorageError> {
-  return context.storage.read((view) => findRecovery(view, caller, recoveryId).map(viewRecovery)).andThen((it) => it);
+  { recoveryId, waiting }: MayWait & { readonly recoveryId: string },
+): ResultAsync<RecoveryView & { readonly index: number }, NotFound | StorageError> {
+  const tables = [rowsUnder(recoveries, [recoveryId]), workspaces];
+  return readRowsWaiting(context, tables, (view) => findRecovery(view, caller, recoveryId).map(viewRecovery), waiting);
 }
 
 /** Cancels a bulk redelivery; redeliveries requested so far are still sent. */

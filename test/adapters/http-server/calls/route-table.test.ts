@@ -26,6 +26,7 @@ const visibleToEverybody = new Set([
   'tokens.self',
   'variables.list',
   'organizations.list',
+  'notifications.search',
   'account.show',
 ]);
 
