@@ -171,6 +171,7 @@ import {
   showWorkspace,
   showWorkspaceNamed,
 } from './operations/notifications/workspaces/organizations.js';
+import { createPortalToken } from './operations/notifications/workspaces/portal-tokens.js';
 import {
   putUserOfDocument,
   putWorkspaceOfDocument,
@@ -411,6 +412,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   },
   workspaces: {
     put: putWorkspaceOfDocument,
+    createPortalToken,
     remove: removeWorkspace,
     list: listWorkspaces,
     named: showWorkspaceNamed,

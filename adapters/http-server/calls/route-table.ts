@@ -92,7 +92,7 @@ function perform({ engine, caller }: RouteCall, method: 'list' | 'show', input: 
 }
 
 function checked(name: string): RefusingCall {
-  return { name, access: onWorkspace('admin'), where: '' };
+  return { name, access: onWorkspace('portal'), where: '' };
 }
 
 function namesOtherWorkspace(document: RequestDocument, workspaceId: string): boolean {

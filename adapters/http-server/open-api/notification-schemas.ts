@@ -221,6 +221,10 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
   SendNotificationEvent: wholeObject({
     data: wholeObject({ type: { enum: ['notification-events', 'notification-event'] }, attributes: eventAttributes }),
   }),
+  CreateNotificationPortalToken: documentOf(
+    ['notification-portal-tokens', 'notification-portal-token'],
+    objectSchema({ kinds: strings, configurations: integer, lifetime: integer, name: text }, ['kinds']),
+  ),
   SendNotificationSample: documentOf(['notification-samples', 'notification-sample'], wholeObject({ trigger: text })),
   RecoverNotificationDeliveries: wholeObject({
     data: objectSchema({

@@ -34,7 +34,7 @@ export const eventCalls = {
   /** The events of a workspace, newest first, with their outcomes. */
   list: notificationRead({
     path: `${ofWorkspace}/notification-events`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'The events of a workspace, newest first, with their outcomes and the number of matches',
     args: ['workspaceId'],
     inputs: {
@@ -57,7 +57,7 @@ export const eventCalls = {
   /** One event with its content and every attempt at its destinations. */
   show: notificationRead({
     path: '/notification-events/{event_id}',
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'One event with its content and every attempt at its destinations',
     args: ['eventId'],
     inputs: { eventId },
@@ -81,7 +81,7 @@ export const eventCalls = {
   explain: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-events/actions/explain`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Which configurations an event would notify and which not, with the reasons; nothing is sent',
     args: ['workspaceId', 'attributes'],
     inputs: { workspaceId, attributes: inDocument<EventAttributes>(eventDocument) },
@@ -110,7 +110,7 @@ export const recoveryCalls = {
   count: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-recoveries/actions/count`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'How many deliveries a bulk redelivery would send again; nothing is sent',
     args: ['workspaceId', 'span'],
     inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
@@ -122,7 +122,7 @@ export const recoveryCalls = {
   start: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-recoveries`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Starts to re-send failed deliveries, in the background and across restarts',
     args: ['workspaceId', 'span'],
     inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
@@ -133,7 +133,7 @@ export const recoveryCalls = {
   /** The bulk redeliveries of a workspace with their progress, newest first. */
   list: notificationRead({
     path: `${ofWorkspace}/notification-recoveries`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'The bulk redeliveries of a workspace with their progress, newest first',
     args: ['workspaceId'],
     inputs: { workspaceId },
@@ -147,7 +147,7 @@ export const recoveryCalls = {
   /** One bulk redelivery with its progress. */
   show: notificationRead({
     path: '/notification-recoveries/{recovery_id}',
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'One bulk redelivery with its progress',
     args: ['recoveryId'],
     inputs: { recoveryId },
@@ -159,7 +159,7 @@ export const recoveryCalls = {
   cancel: notification({
     methods: ['POST'],
     path: '/notification-recoveries/{recovery_id}/actions/cancel',
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Cancels a bulk redelivery; deliveries that it has already queued are sent',
     args: ['recoveryId'],
     inputs: { recoveryId },
@@ -174,7 +174,7 @@ export const eventTypeCalls = {
   list: notification({
     methods: ['GET'],
     path: '/notification-event-types',
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'The event types that the application has registered, by name',
     inputs: {},
     answer: resource<readonly EventTypeView[]>('notification-event-types', 'NotificationRecordListDocument'),
@@ -184,7 +184,7 @@ export const eventTypeCalls = {
   show: notification({
     methods: ['GET'],
     path: '/notification-event-types/{event_type}',
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'One event type',
     args: ['name'],
     inputs: { name: typeName },

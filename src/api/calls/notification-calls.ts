@@ -76,7 +76,7 @@ export const notificationCalls = {
   create: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-configurations`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Creates a notification configuration; with `enabled` its destination is verified first',
     args: ['workspaceId', 'attributes'],
     inputs: {
@@ -90,7 +90,7 @@ export const notificationCalls = {
   /** The configurations of a workspace, newest first; all of them without page parameters. */
   list: notificationRead({
     path: `${ofWorkspace}/notification-configurations`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'The configurations of a workspace, newest first; all of them without page parameters',
     args: ['workspaceId'],
     inputs: { workspaceId, ...numberedPage },
@@ -104,7 +104,7 @@ export const notificationCalls = {
   /** One notification configuration. */
   show: notificationRead({
     path: configuration,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'One notification configuration',
     args: ['configurationId'],
     inputs: { configurationId },
@@ -116,7 +116,7 @@ export const notificationCalls = {
   update: notification({
     methods: ['PATCH'],
     path: configuration,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Changes a notification configuration; omitted attributes keep their values',
     args: ['configurationId', 'attributes'],
     inputs: {
@@ -131,7 +131,7 @@ export const notificationCalls = {
   delete: notification({
     methods: ['DELETE'],
     path: configuration,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Deletes a notification configuration',
     args: ['configurationId'],
     inputs: { configurationId },
@@ -143,7 +143,7 @@ export const notificationCalls = {
   verify: notification({
     methods: ['POST'],
     path: `${configuration}/actions/verify`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Sends a verification request (e-mail: a test mail) and stores the answer',
     args: ['configurationId'],
     inputs: { configurationId },
@@ -155,7 +155,7 @@ export const notificationCalls = {
   enable: notification({
     methods: ['POST'],
     path: `${configuration}/actions/enable`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Enables a notification configuration after a successful verification',
     args: ['configurationId'],
     inputs: { configurationId },
@@ -167,7 +167,7 @@ export const notificationCalls = {
   pause: notification({
     methods: ['POST'],
     path: `${configuration}/actions/pause`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Pauses a configuration: events are accepted, but nothing is sent until it is resumed',
     args: ['configurationId'],
     inputs: { configurationId },
@@ -179,7 +179,7 @@ export const notificationCalls = {
   resume: notification({
     methods: ['POST'],
     path: `${configuration}/actions/resume`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Resumes a configuration and sends its backlog in order',
     args: ['configurationId'],
     inputs: { configurationId },
@@ -190,7 +190,7 @@ export const notificationCalls = {
   /** Health of a configuration's deliveries: breaker, first failure, pause, backlog. */
   health: notificationRead({
     path: `${configuration}/health`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: "Health of a configuration's deliveries: breaker, first failure, pause, backlog",
     args: ['configurationId'],
     inputs: { configurationId },
@@ -202,7 +202,7 @@ export const notificationCalls = {
   declare: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-configurations/actions/declare`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary:
       'Creates the configuration with this name or updates it to match; a matching configuration is left unchanged',
     args: ['workspaceId', 'attributes'],
@@ -231,7 +231,7 @@ export const notificationCalls = {
   sendSample: notification({
     methods: ['POST'],
     path: `${configuration}/actions/send-sample`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Sends the example of an event to this configuration only, like a delivery of an event',
     args: ['configurationId', 'sample'],
     inputs: {
@@ -285,7 +285,7 @@ export const deliveryCalls = {
   /** The delivery log of a configuration, newest first. */
   list: notificationRead({
     path: `${configuration}/deliveries`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'The delivery log of a configuration, newest first',
     args: ['configurationId'],
     inputs: {
@@ -299,7 +299,7 @@ export const deliveryCalls = {
   /** The deliveries to all configurations of a workspace, newest first. */
   ofWorkspace: notificationRead({
     path: `${ofWorkspace}/notification-deliveries`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'The deliveries to all configurations of a workspace, newest first',
     args: ['workspaceId'],
     inputs: {
@@ -314,7 +314,7 @@ export const deliveryCalls = {
   /** One delivery with all its attempts. */
   show: notificationRead({
     path: delivery,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'One delivery with all its attempts',
     args: ['deliveryId'],
     inputs: { deliveryId },
@@ -326,7 +326,7 @@ export const deliveryCalls = {
   redeliver: notification({
     methods: ['POST'],
     path: `${delivery}/actions/redeliver`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Requests one more attempt with the same event ID',
     args: ['deliveryId'],
     inputs: { deliveryId },
@@ -338,7 +338,7 @@ export const deliveryCalls = {
   recover: notification({
     methods: ['POST'],
     path: `${configuration}/actions/recover`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Re-sends the failed deliveries of a time range, oldest first, up to the limit of the settings',
     args: ['configurationId', 'span'],
     inputs: {

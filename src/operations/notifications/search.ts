@@ -1,5 +1,5 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allowsWorkspace } from '../../access/allows.js';
+import { allowsKind, allowsWorkspace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { type Delivery, outcomeOf, sequencesFromPrefix } from '../../notifications/delivery/delivery.js';
@@ -12,10 +12,10 @@ import type { Steps } from '../../scheduler/steps.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
-import { mayAdminister } from '../records/earlier-workspace.js';
+import { mayManage } from '../records/earlier-workspace.js';
 import { pagesOf } from '../records/pages.js';
 import { decryptSecret } from '../records/stored-secrets.js';
-import { deliveriesOf } from './events/events-log.js';
+import { visibleDeliveries } from './events/events-log.js';
 
 /** What a search has found, at most 20 of each kind: only what the caller may read. */
 export interface NotificationMatches {
@@ -77,12 +77,12 @@ function* searchInSteps(
   const isOfDelivery = asked.startsWith('nd-');
   const found = {
     workspaces: yield* firstMatches(workspacesIn(current, scopes), ({ id, name, organization }) => {
-      const isFound = (id.startsWith(asked) || isIn(name)) && allowsWorkspace(caller, id, 'events');
+      const isFound = (id.startsWith(asked) || isIn(name)) && allowsWorkspace(caller, id, 'any');
       return isFound ? { id, name, organization } : undefined;
     }),
     configurations: yield* firstMatches(configurationsIn(current, scopes), (configuration) => {
       const { id, workspaceId, name, kind, enabled } = configuration;
-      if (!allowsWorkspace(caller, workspaceId, 'admin')) return undefined;
+      if (!allowsWorkspace(caller, workspaceId, 'portal') || !allowsKind(caller, workspaceId, kind)) return undefined;
       const host = hostOf(configuration);
       return id.startsWith(asked) || isIn(name) || isIn(host)
         ? { id, workspaceId, name, kind, enabled, host }
@@ -92,7 +92,7 @@ function* searchInSteps(
       id.startsWith(asked) ? { id, workspaceId, trigger, createdAt: isoFromInstant(createdAt) } : undefined,
     ),
     deliveries: yield* firstMatches(
-      isOfDelivery ? deliveriesIn(current, inRange, ordered) : [],
+      isOfDelivery ? deliveriesIn(current, caller, inRange, ordered) : [],
       ({ id, workspaceId, configurationId, eventId, trigger, state }) =>
         id.startsWith(asked)
           ? { id, workspaceId, configurationId, eventId, trigger, outcome: outcomeOf(state) }
@@ -174,7 +174,7 @@ function* eventsIn(
         reverse: true,
         limit: size,
       });
-      yield page.map(({ record }) => (mayAdminister(view, caller, record) ? record : undefined));
+      yield page.map(({ record }) => (mayManage(view, caller, record) ? record : undefined));
       if (page.length < size) break;
       to = page.at(-1)?.record.sequence ?? 0;
     }
@@ -183,12 +183,15 @@ function* eventsIn(
 
 function* deliveriesIn(
   current: () => ReadView,
+  caller: Principal,
   pages: Iterable<readonly (StoredEvent | undefined)[]>,
   ordered: boolean,
 ): Generator<readonly (Delivery | undefined)[]> {
   for (const page of pages) {
     yield page.flatMap((event) =>
-      event === undefined || event.notified.length === 0 ? [undefined] : deliveriesOf(current(), event, ordered),
+      event === undefined || event.notified.length === 0
+        ? [undefined]
+        : visibleDeliveries(current(), caller, event, ordered),
     );
   }
 }

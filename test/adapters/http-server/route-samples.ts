@@ -92,6 +92,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   'notifications.send': {
     data: { type: 'notification-events', attributes: { trigger: 'run:errored', run_id: 'run-1' } },
   },
+  'workspaces.createPortalToken': {
+    data: { type: 'notification-portal-tokens', attributes: { kinds: ['generic'], configurations: 3 } },
+  },
   'notifications.sendSample': { data: { type: 'notification-samples', attributes: { trigger: 'run:errored' } } },
   'deliveries.recover': {
     data: { type: 'notification-recoveries', attributes: { since: '2020-01-01T00:00:00Z' } },

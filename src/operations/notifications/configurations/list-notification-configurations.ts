@@ -8,7 +8,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import type { MayWait } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/parked-queries.js';
-import { findConfiguration, findWorkspace } from '../find-resource.js';
+import { findConfiguration, findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type PageRequest, readPage } from '../list-inputs.js';
 import { readRowsWaiting } from '../read-waiting.js';
 import { type ConfigurationView, type HealthView, viewConfiguration } from './configuration-view.js';
@@ -52,11 +52,11 @@ export function listNotificationConfigurations(
       if (workspace.isErr()) return err(workspace.error);
       const page = readPage(context.settings.notifications, request);
       if (page.isErr()) return err(page.error);
-      const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId], reverse: true });
+      const rows = visibleConfigurations(view, caller, workspaceId).toReversed();
       const { number, size } = page.value ?? { number: 1, size: rows.length };
       const items = rows
         .slice((number - 1) * size, number * size)
-        .map((row) => viewConfiguration(context, view, row.record, workspace.value));
+        .map((row) => viewConfiguration(context, view, row, workspace.value));
       return ok({ items, pagination: page.value === null ? null : paginate(number, size, rows.length) });
     },
     request.waiting,

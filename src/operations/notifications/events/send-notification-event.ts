@@ -1,6 +1,5 @@
 import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configurations/configuration.js';
 import { freshDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { Conflict, FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { customEvent } from '../../../notifications/events/decide-event-type.js';
@@ -26,7 +25,7 @@ import {
   storeEvent,
 } from '../../records/publish-notification-event.js';
 import { recipientsOf } from '../configurations/verify-notification-configuration.js';
-import { findConfiguration, findWorkspace } from '../find-resource.js';
+import { findConfiguration, findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type DeliverySummary, summariseDelivery } from '../log/delivery-log.js';
 
 /** An event as a value, or as attributes from outside with the payloads' field names. */
@@ -95,8 +94,7 @@ export function explainEvent(
       const typeNamed = (name: unknown) => alertTypeNamed(name) ?? registeredType(view, name);
       const read = readEvent(request, context.clock.now(), typeNamed);
       if (read.isErr()) return err(read.error);
-      const rows = view.list(configurations, { index: 'by_workspace', prefix: [request.workspaceId] });
-      const present = rows.map((row) => row.record);
+      const present = visibleConfigurations(view, caller, request.workspaceId);
       return ok(explain(read.value.event, workspace.value, present));
     })
     .andThen((it) => it);

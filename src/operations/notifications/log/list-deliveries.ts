@@ -24,7 +24,7 @@ import type { MayWait } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/parked-queries.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { paceOf } from '../delivery/load-destination.js';
-import { findConfiguration, findDelivery, findWorkspace } from '../find-resource.js';
+import { findConfiguration, findDelivery, findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
 import { readRowsWaiting, readWaiting } from '../read-waiting.js';
 import {
@@ -106,8 +106,8 @@ export function listDeliveriesOfWorkspace(
   const { workspaceId, configuration: asked, waiting } = request;
   const owners = (view: ReadView): Result<readonly NotificationConfiguration[], NotFound | InvalidParameter> =>
     findWorkspace(view, caller, workspaceId).andThen(() => {
-      const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
-      const present = rows.map(({ record }) => record).filter(({ id }) => asked === undefined || id === asked);
+      const visible = visibleConfigurations(view, caller, workspaceId);
+      const present = visible.filter(({ id }) => asked === undefined || id === asked);
       if (asked === undefined || present.length > 0) return ok(present);
       return invalidFilter('configuration', 'The workspace has no such notification configuration');
     });

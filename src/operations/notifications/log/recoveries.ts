@@ -26,7 +26,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
 import type { MayWait } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/parked-queries.js';
-import { findWorkspace } from '../find-resource.js';
+import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { readTriggerFilter } from '../list-inputs.js';
 import { readRowsWaiting } from '../read-waiting.js';
 import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
@@ -172,6 +172,9 @@ export function cancelBulkRedelivery(
     const found = findRecovery(tx, caller, recoveryId);
     if (found.isErr()) return err(found.error);
     const recovery = found.value;
+    const visible = visibleConfigurations(tx, caller, recovery.workspaceId).map(({ id }) => id);
+    const isOfOthers = recovery.configurations.some((id) => !visible.includes(id) && tx.get(configurations, [id]));
+    if (isOfOthers) return err({ type: 'not_found', resource: 'notification_recovery', id: recoveryId });
     if (recovery.state !== 'running') return ok(viewRecovery(recovery));
     const ended: Recovery = { ...recovery, state: 'cancelled', finishedAt: tx.now };
     tx.put(recoveries, ended);
@@ -189,7 +192,7 @@ function findRecovery(view: ReadView, caller: Principal, id: string): Result<Rec
 function maySee(view: ReadView, caller: Principal, { record, createIndex }: Row<Recovery>): boolean {
   if (caller.management) return true;
   const { workspaceId } = record;
-  return allowsWorkspace(caller, workspaceId, 'admin') && isOfPresentWorkspace(view, workspaceId, createIndex);
+  return allowsWorkspace(caller, workspaceId, 'portal') && isOfPresentWorkspace(view, workspaceId, createIndex);
 }
 
 type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | 'outcome' | 'since' | 'until' | 'trigger'>;
@@ -210,7 +213,7 @@ function decide(
   if (outcome.isErr()) return err(outcome.error);
   const trigger = readTriggerFilter(view, 'trigger', request.trigger);
   if (trigger.isErr()) return err(trigger.error);
-  const own = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] }).map(({ record }) => record);
+  const own = visibleConfigurations(view, caller, workspaceId);
   const asked = own.filter(({ id, enabled }) => (configurationId === undefined ? enabled : id === configurationId));
   if (configurationId !== undefined && asked.length === 0) {
     return err({ type: 'not_found', resource: 'notification_configuration', id: configurationId });
