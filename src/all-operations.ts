@@ -142,18 +142,28 @@ import {
   showEventType,
 } from './operations/notifications/events/event-types.js';
 import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
-import { explainEvent, sendNotificationEvent } from './operations/notifications/events/send-notification-event.js';
-import { listDeliveries, showDelivery } from './operations/notifications/log/list-deliveries.js';
+import {
+  explainEvent,
+  sendNotificationEvent,
+  sendSampleEvent,
+} from './operations/notifications/events/send-notification-event.js';
+import {
+  listDeliveries,
+  listDeliveriesOfWorkspace,
+  showDelivery,
+} from './operations/notifications/log/list-deliveries.js';
 import {
   cancelBulkRedelivery,
   countRecoverableOfDocument,
   listBulkRedeliveries,
   recoverDeliveriesOfDocument,
+  showBulkRedelivery,
   startBulkRedeliveryOfDocument,
 } from './operations/notifications/log/recoveries.js';
 import { recoveryLoop } from './operations/notifications/log/recovery-loop.js';
 import { redeliver } from './operations/notifications/log/redeliver.js';
 import { retentionLoop } from './operations/notifications/log/retention-loop.js';
+import { searchNotifications } from './operations/notifications/search.js';
 import {
   listMemberships,
   listOrganizations,
@@ -165,6 +175,7 @@ import {
   showWorkspace,
   showWorkspaceNamed,
 } from './operations/notifications/workspaces/organizations.js';
+import { createPortalToken } from './operations/notifications/workspaces/portal-tokens.js';
 import {
   putUserOfDocument,
   putWorkspaceOfDocument,
@@ -380,10 +391,13 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     resume: resumeNotificationConfiguration,
     health: showDestinationHealth,
     declare: putNotificationConfiguration,
+    search: searchNotifications,
+    sendSample: sendSampleEvent,
     send: sendNotificationEvent,
   },
   deliveries: {
     list: listDeliveries,
+    ofWorkspace: listDeliveriesOfWorkspace,
     show: showDelivery,
     redeliver,
     recover: recoverDeliveriesOfDocument,
@@ -398,6 +412,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     count: countRecoverableOfDocument,
     start: startBulkRedeliveryOfDocument,
     list: listBulkRedeliveries,
+    show: showBulkRedelivery,
     cancel: cancelBulkRedelivery,
   },
   eventTypes: { list: listEventTypes, show: showEventType, put: putEventTypeOfDocument, remove: removeEventType },
@@ -410,6 +425,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   },
   workspaces: {
     put: putWorkspaceOfDocument,
+    createPortalToken,
     remove: removeWorkspace,
     list: listWorkspaces,
     named: showWorkspaceNamed,

@@ -95,19 +95,23 @@ export function allowsSomeVariable(principal: Principal): boolean {
   );
 }
 
-/** Whether the caller has the right on the workspace; `admin` includes `events`. */
-export function allowsWorkspace(principal: Principal, workspaceId: string, right: WorkspaceRight): boolean {
-  if (principal.management) return true;
-  const granted = ruleFor(rightsOf(principal).workspaces, workspaceId);
-  return granted === 'admin' || granted === right;
+/** Whether the caller has the right on the workspace; `admin` includes all others. */
+export function allowsWorkspace(principal: Principal, workspaceId: string, right: WorkspaceRight | 'any'): boolean {
+  return principal.management || includes(ruleFor(rightsOf(principal).workspaces, workspaceId), right);
 }
 
-/** Whether any of the caller's rules grants the right on a workspace; `admin` includes `events`. */
-export function allowsSomeWorkspace(principal: Principal, right: WorkspaceRight): boolean {
-  return (
-    principal.management ||
-    Object.values(principal.workspaces).some((granted) => granted === 'admin' || granted === right)
-  );
+/** Whether any of the caller's rules grants the right on a workspace. */
+export function allowsSomeWorkspace(principal: Principal, right: WorkspaceRight | 'any'): boolean {
+  return principal.management || Object.values(principal.workspaces).some((granted) => includes(granted, right));
+}
+
+function includes(granted: WorkspaceRight | undefined, right: WorkspaceRight | 'any'): boolean {
+  return granted === 'admin' || (granted !== undefined && (granted === right || right === 'any'));
+}
+
+/** Whether destinations of this kind exist for a caller with the right `portal` on the workspace; for an `admin` all do. */
+export function allowsKind(principal: Principal, workspaceId: string, kind: string): boolean {
+  return allowsWorkspace(principal, workspaceId, 'admin') || principal.portal?.kinds.includes(kind) === true;
 }
 
 /** The paths at which a task finds the variables of its job, its group and itself. */
@@ -151,7 +155,7 @@ export type CallAccess =
       readonly checkedBy: 'operation';
     }
   /** The right on the workspace concerned. For callers without it, the workspace does not exist. */
-  | { readonly type: 'workspace'; readonly right: WorkspaceRight; readonly checkedBy: 'operation' }
+  | { readonly type: 'workspace'; readonly right: WorkspaceRight | 'any'; readonly checkedBy: 'operation' }
   /** The right in an area with a single access level, such as nodes. */
   | { readonly type: 'area'; readonly area: Area; readonly right: 'list' | 'read' | 'write' }
   /** The right on a node pool, which the request names. */

@@ -95,6 +95,10 @@ const bodies: Readonly<Record<string, unknown>> = {
   'notifications.send': {
     data: { type: 'notification-events', attributes: { trigger: 'run:errored', run_id: 'run-1' } },
   },
+  'workspaces.createPortalToken': {
+    data: { type: 'notification-portal-tokens', attributes: { kinds: ['generic'], configurations: 3 } },
+  },
+  'notifications.sendSample': { data: { type: 'notification-samples', attributes: { trigger: 'run:errored' } } },
   'deliveries.recover': {
     data: { type: 'notification-recoveries', attributes: { since: '2020-01-01T00:00:00Z' } },
   },
@@ -144,6 +148,7 @@ const queries: Readonly<Record<string, string>> = {
   'files.readAt': '?path=x&offset=0',
   'files.stream': '?path=x',
   'files.logs': '?task=t&type=stdout',
+  'notifications.search': '?q=main',
 };
 
 const jobOf: Readonly<Record<string, string>> = {

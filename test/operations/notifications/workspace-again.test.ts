@@ -48,7 +48,7 @@ test('a workspace that is created again with its ID begins with empty logs', asy
     items: [],
     totalCount: 0,
   });
-  expect(await must(listBulkRedeliveries(engine, owner, { workspaceId }))).toEqual([]);
+  expect((await must(listBulkRedeliveries(engine, owner, { workspaceId }))).items).toEqual([]);
   const { id } = await must(create(engine));
   expect((await must(listDeliveries(engine, owner, { configurationId: id }))).items).toEqual([]);
   expect(await must(countRecoverable(engine, owner, { workspaceId, since: 0 }))).toMatchObject({ count: 0 });

@@ -35,7 +35,7 @@ const list = command({
   usage: 'recovery list WORKSPACE',
   summary: 'list the recoveries of a workspace with their progress',
   run: async (invocation, workspace = '') => {
-    const found = await orThrow(invocation.box.recoveries.list(workspace));
+    const { items: found } = await orThrow(invocation.box.recoveries.list(workspace));
     const rows = found.map(({ id, state, redelivered, total, createdAt }) => [
       id,
       state,

@@ -25,7 +25,7 @@ export function eraseNotificationEvent(
 ): ResultAsync<void, NotFound | StorageError> {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
   return commit<void, NotFound>(context, caller, (tx) => {
-    const found = findEvent(tx, caller, eventId);
+    const found = findEvent(tx, caller, eventId, 'admin');
     if (found.isErr()) return err(found.error);
     const event = found.value;
     const { queue: now } = queueClock(context, tx);
