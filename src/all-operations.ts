@@ -442,6 +442,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     servers: listServers,
     monitor: monitorLog,
     metrics: readMetrics,
+    series: ({ series }, _caller, { range = 'hour' }) => okAsync(series.read(range)),
     leader: (context) => okAsync(ownAddress(context)),
     peers: (context) => okAsync([ownAddress(context)]),
     raftConfiguration: readRaftConfiguration,

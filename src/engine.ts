@@ -10,6 +10,7 @@ import { type Host, hostOf } from './host.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { boundCalls, type CallName, loadOperations, localTransport } from './local-transport.js';
 import { functionLabels } from './metrics/instruments.js';
+import { SeriesObserver } from './metrics/series.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import {
   type BackgroundLoop,
@@ -167,7 +168,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     return finishesWithin(stopping.done, options.deadline ?? 10 * second);
   };
 
-  if (ports.observer !== undefined) observeFacts(context);
+  observeFacts(context);
   if (ports.tracer !== undefined) traceFacts(context, ports.tracer);
 
   return {
@@ -190,6 +191,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
 
 /** The context shared by an engine's operations and loops. */
 function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
+  const series = new SeriesObserver(ports.observer ?? silentObserver, () => ports.clock.now());
   const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
   return {
     storage: ports.storage,
@@ -200,7 +202,8 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     cipher: ports.cipher,
     secrets: (ports.secrets ?? []).flatMap((secret) => [secret, ...passwordsIn(secret)]),
     transform: ports.transform,
-    observer: ports.observer ?? silentObserver,
+    observer: series,
+    series,
     tracer: ports.tracer,
     traces: new EvaluationTraces(),
     logger: feed,

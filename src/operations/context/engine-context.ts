@@ -1,6 +1,7 @@
 import type { Result } from 'neverthrow';
 import type { FunctionPolicy } from '../../functions/define-function.js';
 import type { JobPolicy } from '../../jobs/admission/job-policy.js';
+import type { SeriesObserver } from '../../metrics/series.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpDelivery } from '../../ports/http-delivery.js';
@@ -46,6 +47,8 @@ export interface EngineContext {
   readonly secrets: readonly string[];
   /** Receives measurements. */
   readonly observer: Observer;
+  /** What this process has measured, in slots of time. */
+  readonly series: SeriesObserver;
   /** If absent, no spans are created; a call's `traceparent` is still passed on. */
   readonly tracer: Tracer | undefined;
   /** @internal Spans of evaluations that have begun. */

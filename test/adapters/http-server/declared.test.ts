@@ -321,6 +321,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     job: pair('mail/send', 'none'),
     since: pair('2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z'),
   },
+  'system.series': { range: pair('hour', 'day') },
   'jobs.restart': {
     job: pair('job', 'none'),
     atOnce: pair(1, 2),
