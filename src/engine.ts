@@ -10,7 +10,6 @@ import { type Host, hostOf } from './host.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { boundCalls, type CallName, loadOperations, localTransport } from './local-transport.js';
 import { functionLabels } from './metrics/instruments.js';
-import { SeriesObserver } from './metrics/series.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import {
   type BackgroundLoop,
@@ -21,6 +20,7 @@ import {
 } from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
+import { SeriesObserver } from './operations/context/series.js';
 import { clockOver } from './operations/context/store-clock.js';
 import { EvaluationTraces } from './operations/context/traces.js';
 import { createEmitter } from './operations/events.js';

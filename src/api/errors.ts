@@ -19,6 +19,7 @@ import type {
   PolicyRefused,
   QuotaExceeded,
   RegistrationsDisabled,
+  RestartUnderWay,
   RevertRefused,
   ScalingRefused,
   TagRefused,
@@ -29,7 +30,6 @@ import type {
 } from '../jobs/errors.js';
 import type { ForceRefused } from '../jobs/periodic/decide-launch.js';
 import type { NotificationError } from '../notifications/errors.js';
-import type { RestartUnderWay } from '../operations/allocations/restart-job.js';
 import type { EvaluationDeletionRefused } from '../operations/jobs/delete-evaluations.js';
 import type { UnknownAllocation } from '../operations/jobs/reading/read-allocations.js';
 import type { UnreadableSource } from '../operations/jobs/registration/parse-job-source.js';

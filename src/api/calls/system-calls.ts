@@ -6,8 +6,8 @@ import type {
   TaskVariables,
   TaskVariablesQuery,
 } from '../../agent/link/node-work.js';
-import type { TimeSeries } from '../../metrics/series.js';
 import type { LogEntry } from '../../operations/context/log-feed.js';
+import type { TimeSeries } from '../../operations/context/series.js';
 import type { AgentMembers, AgentSelf, RaftConfiguration } from '../../operations/store/describe-agent.js';
 import type { Metrics } from '../../operations/store/read-metrics.js';
 import type { StoreStatus } from '../../operations/store/store-figures.js';

@@ -1,7 +1,13 @@
 import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
 import { hostPrincipal, type Principal } from '../../access/principal.js';
 import { type JobRestart, jobRestarts, withBatch, withoutTarget } from '../../jobs/changes/job-restart.js';
-import { type InvalidRequest, invalidRequest, type JobNotFound, jobNotFound } from '../../jobs/errors.js';
+import {
+  type InvalidRequest,
+  invalidRequest,
+  type JobNotFound,
+  jobNotFound,
+  type RestartUnderWay,
+} from '../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
@@ -38,12 +44,6 @@ interface RestartJobInput extends JobReference {
   readonly allTasks?: boolean;
   /** Continues when an allocation cannot be restarted; otherwise it ends. */
   readonly continues?: boolean;
-}
-
-/** A restart of the job is under way already. */
-export interface RestartUnderWay {
-  readonly type: 'restart_under_way';
-  readonly message: string;
 }
 
 /**
@@ -210,10 +210,11 @@ async function carryOut(
   const command = { type: 'restart', allocationId, task: null, all: allTasks } as const;
   const done = await askNodeOnce<null>(context, { NodeID: nodeId }, command);
   const fault = done.isErr() ? ('message' in done.error ? done.error.message : done.error.type) : undefined;
-  await commit<void, never>(context, hostPrincipal, (tx) => {
+  const written = await commit<void, never>(context, hostPrincipal, (tx) => {
     const restart = tx.get(jobRestarts, [namespace, jobId])?.record;
     if (restart?.id === id && restart.end === undefined)
       tx.put(jobRestarts, withoutTarget(restart, allocationId, fault, tx.now));
     return ok(undefined);
   });
+  if (written.isErr()) context.logger.error({ jobId, error: written.error.message }, 'Noting a restart failed');
 }

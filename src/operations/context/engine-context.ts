@@ -1,7 +1,6 @@
 import type { Result } from 'neverthrow';
 import type { FunctionPolicy } from '../../functions/define-function.js';
 import type { JobPolicy } from '../../jobs/admission/job-policy.js';
-import type { SeriesObserver } from '../../metrics/series.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpDelivery } from '../../ports/http-delivery.js';
@@ -22,6 +21,7 @@ import type { PresentTimes } from '../waiting/present-times.js';
 import type { AcceptedEventsFeed } from './accepted-events.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
+import type { SeriesObserver } from './series.js';
 import type { EvaluationTraces } from './traces.js';
 
 /**

@@ -1,7 +1,7 @@
-import type { Observer } from '../ports/observer.js';
-import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
-import type { Instant } from '../shared/instant.js';
-import { instruments, type MetricFamily, type MetricLabels, type MetricName } from './instruments.js';
+import { instruments, type MetricFamily, type MetricLabels, type MetricName } from '../../metrics/instruments.js';
+import type { Observer } from '../../ports/observer.js';
+import { day, hour, type Milliseconds, minute, second } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 
 /** What is kept in slots of time, and the labels by which series differ. */
 const kept = {
@@ -27,7 +27,7 @@ const kept = {
 const ranges = { hour: { length: hour, step: 10 * second }, day: { length: day, step: 5 * minute } } as const;
 
 /** The last hour in slots of 10 seconds, or the last day in slots of 5 minutes. */
-export type SeriesRange = keyof typeof ranges;
+type SeriesRange = keyof typeof ranges;
 
 /** A measurement in slots of equal length, the oldest first. */
 interface Series {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../adapters/memory/index.js';
-import { createEngine, hostPrincipal } from '../../src/index.js';
-import { SeriesObserver } from '../../src/metrics/series.js';
-import { day, hour, minute, second } from '../../src/shared/duration.js';
+import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
+import { SeriesObserver } from '../../../src/operations/context/series.js';
+import { day, hour, minute, second } from '../../../src/shared/duration.js';
 
 const start = Date.UTC(2026, 0, 1);
 
