@@ -111,7 +111,7 @@ export type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operatio
 export { callerWithin } from './operations/records/presented-secret.js';
 export type { VariableWritten } from './operations/variables/write-variable.js';
 export type { InvalidVariable, ItemsMissing, VariableError } from './variables/errors.js';
-export type { LockView, VariableDocument, VariableItems, VariableStub } from './variables/variable.js';
+export type { LockView, VariableDocument, VariableItems, VariableStub } from './variables/variable-document.js';
 
 // ---- Functions of the service as callers of the interface see them; `signalbox/functions` declares and runs them ----
 

@@ -1,7 +1,8 @@
 import { policies, roles } from './access/policy-record.js';
 import { oneTimeTokens, tokens } from './access/tokens.js';
 import { nodeConnections, relayMessages, relaySessions } from './agent/link/relay.js';
-import { earlierRecords, noticeBatches, type Topic } from './events/changes.js';
+import type { Topic } from './events/changes.js';
+import { earlierRecords, noticeBatches } from './events/event-records.js';
 import { declarations, schedules } from './functions/declaration.js';
 import { functionReports } from './functions/reports.js';
 import {

@@ -1,7 +1,7 @@
 import type { VariableWritten } from '../../operations/variables/write-variable.js';
 import type { FuzzyMatches, PrefixMatches } from '../../queries/search.js';
 import type { ServiceNamespaceStub, ServiceRegistration } from '../../services/service-registration.js';
-import type { VariableDocument, VariableStub } from '../../variables/variable.js';
+import type { VariableDocument, VariableStub } from '../../variables/variable-document.js';
 import { anyCaller, byOperation, inNamespace, onRecord, onVariables } from '../access.js';
 import { type AnswerForm, done, found, type Indexed, inlinedMetadata, list, listSchema, page } from '../answers.js';
 import { read, readServer, write } from '../call.js';

@@ -18,7 +18,7 @@ import {
   time,
   written,
 } from '../../shared/schema.js';
-import type { VariableStub } from '../../variables/variable.js';
+import type { VariableStub } from '../../variables/variable-document.js';
 
 const link = struct<RoleLink>({ ID: text, Name: text });
 

@@ -18,7 +18,8 @@ import { type Secrets, secretsSentTo, withoutSecrets } from '../../notifications
 import type { CipherError } from '../../ports/cipher.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
-import type { StoredText, StoredVariable, VariableItems } from '../../variables/variable.js';
+import type { StoredText, StoredVariable } from '../../variables/variable.js';
+import type { VariableItems } from '../../variables/variable-document.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { secretHash } from './presented-secret.js';
 

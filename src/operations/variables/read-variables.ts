@@ -4,14 +4,13 @@ import type { Principal } from '../../access/principal.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { CipherError } from '../../ports/cipher.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import { type StoredVariable, variables } from '../../variables/variable.js';
 import {
-  type StoredVariable,
   type VariableDocument,
   type VariableStub,
   variableDocument,
   variableStub,
-  variables,
-} from '../../variables/variable.js';
+} from '../../variables/variable-document.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { clockReadings } from '../context/store-clock.js';
 import { answerList, type ListAnswer, type ListRequest, namespacedSource } from '../listing/answer-list.js';

@@ -15,18 +15,15 @@ import {
   type VariableWish,
 } from '../../variables/decide-variable.js';
 import type { InvalidVariable, ItemsMissing } from '../../variables/errors.js';
+import { lockState, termsFault } from '../../variables/lock.js';
+import { type StoredText, type StoredVariable, variables } from '../../variables/variable.js';
 import {
   absentVariable,
-  lockState,
-  type StoredText,
-  type StoredVariable,
-  termsFault,
   type VariableDocument,
   type VariableItems,
   variableDocument,
   variableStub,
-  variables,
-} from '../../variables/variable.js';
+} from '../../variables/variable-document.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readNamespace } from '../records/declared-rows.js';

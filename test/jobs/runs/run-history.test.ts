@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bounded, causeOf, errorLine, type FailedRun, FailureCauses } from '../../../src/jobs/runs/job-run.js';
+import { causeOf, type FailedRun, FailureCauses } from '../../../src/jobs/runs/failure-causes.js';
+import { bounded, errorLine } from '../../../src/jobs/runs/job-run.js';
 
 describe('the line of an output that says what failed', () => {
   it.each<[string, string, string | undefined]>([

@@ -5,15 +5,8 @@ import { declarations } from '../../../functions/declaration.js';
 import { runId, runs, type StoredRun } from '../../../functions/run.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-record.js';
-import {
-  type EndedRun,
-  endedRuns,
-  type FailedRun,
-  type FailureCause,
-  FailureCauses,
-  outcomeWords,
-  type RunOutcome,
-} from '../../../jobs/runs/job-run.js';
+import { type FailedRun, type FailureCause, FailureCauses } from '../../../jobs/runs/failure-causes.js';
+import { type EndedRun, endedRuns, outcomeWords, type RunOutcome } from '../../../jobs/runs/job-run.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { createdPositionOf, type Page, pageInSteps, type Source, takesAll } from '../../../queries/page.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';
