@@ -134,6 +134,25 @@ test('sees nothing of other kinds, and nothing of other workspaces', async () =>
   expect(await typeOf(box.recoveries.cancel(recovery))).toBe('not_found');
 });
 
+test('hears nothing of alerts about other kinds in the list of events', async () => {
+  const { engine, admin, box } = await world();
+  const attributes = { ...hook, delivery: { eventTypes: ['signalbox.*'] } };
+  const { id: alerted } = await orThrow(admin.notifications.create(workspaceId, attributes));
+  const mail = { name: 'secret mail', destinationType: 'chat-a', url: 'https://chat.example.net/x' } as const;
+  await orThrow(admin.notifications.create(workspaceId, { ...mail, enabled: true, triggers: ['run:created'] }));
+  engine.delivery.answer(({ url }) => ({ status: url.includes('chat') ? 410 : 204 }));
+  await publish(engine, { trigger: 'run:created' });
+  await engine.clock.advance(minute);
+  const triggers = async (of: Client) =>
+    (await orThrow(of.events.list(workspaceId))).items.map(({ trigger }) => trigger);
+  expect(await triggers(admin)).toContain('signalbox.deliveries.dead');
+  expect(await triggers(box)).toEqual(['run:created', 'run:errored']);
+  const [alert] = (await orThrow(admin.deliveries.list(alerted))).items;
+  expect(await typeOf(box.events.show(alert?.eventId ?? ''))).toBe('not_found');
+  expect((await orThrow(box.notifications.search(alert?.eventId ?? ''))).events).toEqual([]);
+  await engine.stop();
+});
+
 test('may not do what only an admin may', async () => {
   const { engine, box, eventId, portal } = await world();
   for (const type of await Promise.all([
