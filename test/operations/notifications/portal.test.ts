@@ -5,6 +5,7 @@ import { hostPrincipal, type Principal } from '../../../src/access/principal.js'
 import { tokens } from '../../../src/access/tokens.js';
 import type { Client } from '../../../src/client/index.js';
 import { orThrow } from '../../../src/index.js';
+import { createPortalToken } from '../../../src/operations/notifications/workspaces/portal-tokens.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { minute } from '../../../src/shared/duration.js';
 import {
@@ -175,6 +176,18 @@ test('may not do what only an admin may', async () => {
     namespaces: {},
     workspaces: { [workspaceId]: 'portal' },
   });
+  await engine.stop();
+});
+
+test('an admin of another workspace is no admin here', async () => {
+  const { engine, eventId } = await world();
+  const workspaces = { [workspaceId]: 'portal', 'ws-2': 'admin' } as const;
+  const caller = { ...stranger, workspaces, portal: { kinds: ['generic'], configurations: 3 } };
+  expect(await typeOf(engine.as(caller).events.erase(eventId))).toBe('not_found');
+  const asked = { workspaceId, portal: { kinds: ['email'] } };
+  expect(await typeOf(createPortalToken(engine, caller, asked))).toBe('not_found');
+  await must(createPortalToken(engine, caller, { ...asked, workspaceId: 'ws-2' }));
+  expect((await orThrow(engine.as(caller).events.show(eventId))).id).toBe(eventId);
   await engine.stop();
 });
 
