@@ -6,6 +6,7 @@
 
 import { okAsync, ResultAsync } from 'neverthrow';
 import type { Api } from './api/index.js';
+import { readCallerRights } from './operations/access/caller-rights.js';
 import { listOwnPolicies, listPolicies, putPolicy, readPolicy, removePolicy } from './operations/access/policies.js';
 import { listRoles, putRole, readRole, removeRole } from './operations/access/roles.js';
 import { bootstrapFirstToken } from './operations/access/tokens/bootstrap-management-token.js';
@@ -15,6 +16,7 @@ import { readOwnToken, readToken } from './operations/access/tokens/read-token.j
 import { removeToken, saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
 import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
+import { cancelJobRestart, jobRestartLoop, readJobRestart, restartJob } from './operations/allocations/restart-job.js';
 import { listJobActions } from './operations/allocations/run-in-allocation.js';
 import {
   collectAllocation,
@@ -66,6 +68,7 @@ import { evaluateJob } from './operations/jobs/evaluate-job.js';
 import { revertJob, setJobStability, tagJobVersion, untagJobVersion } from './operations/jobs/job-versions.js';
 import { listJobStatuses, listNamedJobStatuses } from './operations/jobs/reading/list-job-statuses.js';
 import { listJobs, listPoolJobs } from './operations/jobs/reading/list-jobs.js';
+import { explainJobPlacement, listSchedules, tryExpressions } from './operations/jobs/reading/outlook.js';
 import {
   listAllocations,
   listDeploymentAllocations,
@@ -79,6 +82,7 @@ import {
   readDeployment,
   readLatestDeployment,
 } from './operations/jobs/reading/read-deployments.js';
+import { countFailures, listEndedRuns } from './operations/jobs/reading/read-ended-runs.js';
 import {
   countEvaluations,
   listEvaluations,
@@ -216,6 +220,11 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     list: listJobs,
     statuses: listJobStatuses,
     statusesOf: listNamedJobStatuses,
+    placement: explainJobPlacement,
+    schedules: listSchedules,
+    runs: listEndedRuns,
+    failures: countFailures,
+    trySchedule: tryExpressions,
     register: registerJob,
     update: registerJob,
     parse: parseJobSource,
@@ -240,6 +249,9 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     tagVersion: tagJobVersion,
     untagVersion: untagJobVersion,
     forceLaunch,
+    restart: restartJob,
+    readRestart: readJobRestart,
+    cancelRestart: cancelJobRestart,
     actions: listJobActions,
     runAction: runActionOverSocket,
     services: listJobServices,
@@ -355,6 +367,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   tokens: {
     list: listTokenStubs,
     self: readOwnToken,
+    rights: readCallerRights,
     read: readToken,
     create: saveToken,
     update: saveToken,
@@ -429,6 +442,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     servers: listServers,
     monitor: monitorLog,
     metrics: readMetrics,
+    series: ({ series }, _caller, { range = 'hour' }) => okAsync(series.read(range)),
     leader: (context) => okAsync(ownAddress(context)),
     peers: (context) => okAsync([ownAddress(context)]),
     raftConfiguration: readRaftConfiguration,
@@ -452,6 +466,7 @@ export const loops: readonly BackgroundLoop[] = [
   tokenExpiryLoop,
   variableLockLoop,
   commandRelayLoop,
+  jobRestartLoop,
 ];
 
 export { mayPerform } from './access/authorise.js';
@@ -459,7 +474,6 @@ export { workloadCaller } from './operations/access/tokens/authenticate-token.js
 /* What the host of an engine and agents in its process use, beside the calls. */
 export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';
 export { listTokens, putToken } from './operations/access/tokens/put-token.js';
-export { applyPlan } from './operations/jobs/registration/plan-job.js';
 export { listNodeWork } from './operations/scheduling/list-node-work.js';
 export { readTaskVariables } from './operations/scheduling/read-task-variables.js';
 export { heartbeatNode, leaveNode, registerNode } from './operations/scheduling/register-node.js';

@@ -5,8 +5,6 @@ import { withOperations } from './local-transport.js';
 import { tokenAuthenticator } from './operations/access/tokens/authenticate-token.js';
 import type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operations/access/tokens/put-token.js';
 import type { EngineContext } from './operations/context/engine-context.js';
-import type { PlanOutdated, PlanSeal } from './operations/jobs/registration/plan-job.js';
-import type { Registered, RegisterJobError } from './operations/jobs/registration/register-job.js';
 import type { StoredSecretsCheck } from './operations/store/stored-secrets.js';
 import type { StorageError } from './ports/storage.js';
 
@@ -35,11 +33,6 @@ export interface Host {
   /** All tokens in order of accessors, without secrets. */
   listTokens(): ResultAsync<readonly TokenInfo[], PermissionDenied | StorageError>;
   /**
-   * Registers a planned job only if the plan's inputs are unchanged, so that the effect is as
-   * planned. In a busy installation a plan is soon outdated: create another one then.
-   */
-  applyPlan(seal: PlanSeal, principal?: Principal): ResultAsync<Registered, RegisterJobError | PlanOutdated>;
-  /**
    * Checks that the engine can decrypt the secrets in its store. Without a key, nothing can be delivered to its
    * configurations, and no task can read its variables, so call this before the service starts.
    */
@@ -65,8 +58,6 @@ export function hostOf(context: EngineContext): Host {
       withOperations(({ bootstrapManagementToken }) => bootstrapManagementToken(context, input)),
     putToken: (input) => withOperations(({ putToken }) => putToken(context, hostPrincipal, input)),
     listTokens: () => withOperations(({ listTokens }) => listTokens(context, hostPrincipal)),
-    applyPlan: (seal, principal = hostPrincipal) =>
-      withOperations(({ applyPlan }) => applyPlan(context, principal, seal)),
     checkSecrets: () => withOperations(({ checkStoredSecrets }) => checkStoredSecrets(context)),
     resealSecrets: () => withOperations(({ resealStoredSecrets }) => resealStoredSecrets(context)),
     probeStore: () => withOperations(({ probeStore }) => probeStore(context)),

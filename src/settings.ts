@@ -68,6 +68,10 @@ export const engineSettings = {
     maximumDispatchPayloadBytes: whole(16_384, 16_777_216, 0),
     /** Untagged versions, and sources of submissions, kept per job (job interface, Limits). */
     trackedVersions: whole(6),
+    /** Ended runs kept for each batch job, or for each parent of instances, after the runs themselves are collected. */
+    keptRuns: whole(200, 1000, 0),
+    /** How long ended runs are kept. */
+    runsKeptFor: ms(30 * day),
     /** Bytes of a submission's source, variables and flags together. */
     maximumSourceLength: whole(1_000_000, 16_777_216, 0),
     /** The largest sum of a job's counts. */

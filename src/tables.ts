@@ -16,11 +16,13 @@ import {
   steps,
   values,
 } from './functions/run.js';
+import { jobRestarts } from './jobs/changes/job-restart.js';
 import { jobSubmissions } from './jobs/changes/submissions.js';
 import { jobs, jobVersions } from './jobs/job-record.js';
 import { dispatchRates, namespaces, quotaUsages } from './jobs/namespaces/namespace.js';
 import { periodicLaunches } from './jobs/periodic/periodic-launch.js';
 import { jobRuns } from './jobs/runs/job-run.js';
+import { endedRuns } from './jobs/runs/run-history.js';
 import { scalingEvents } from './jobs/scaling/scaling-records.js';
 import { jobStubs, jobSummaries } from './jobs/status/job-summary.js';
 import { configurations, configurationWithoutSecrets } from './notifications/configurations/configuration.js';
@@ -85,6 +87,8 @@ export const tables: readonly DescribedTable[] = [
   described(jobSummaries, { watched, exported }),
   described(jobStubs, { watched, exported }),
   described(jobRuns, { watched, exported }),
+  described(endedRuns, { watched, exported }),
+  described(jobRestarts, { watched, exported }),
   described(serviceRegistrations, { watched, exported, topic: 'Service' }),
   described(tokens, { watched, topic: 'ACLToken' }),
   described(oneTimeTokens, { watched }),

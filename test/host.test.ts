@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryStorage, recordingDelivery, sequentialIds } from '../adapters/memory/index.js';
 import { manualClock } from '../adapters/memory/manual-clock.js';
-import { createEngine, hostPrincipal } from '../src/index.js';
+import { createEngine } from '../src/index.js';
 
 function engineAt() {
   const clock = manualClock();
@@ -25,18 +25,6 @@ it('the host gets principals of tokens and tasks, and makes tokens', async () =>
   expect((await host.listTokens())._unsafeUnwrap().map(({ name }) => name)).toEqual(['Bootstrap Token', 'ci']);
   const workload = { namespace: 'default', jobId: 'web', group: 'g', task: 't' };
   expect((await host.workload(workload))._unsafeUnwrap()).toMatchObject({ management: false });
-});
-
-it('the host applies a plan as long as nothing has changed', async () => {
-  const engine = engineAt();
-  const { jobs } = engine.as(hostPrincipal);
-  const tasks = [{ Name: 't', Driver: 'raw_exec', Config: { command: 'true' } }];
-  const job = { ID: 'web', TaskGroups: [{ Name: 'g', Tasks: tasks }] };
-  const plan = (await jobs.plan('web', job))._unsafeUnwrap();
-  expect((await engine.host.applyPlan(plan.seal))._unsafeUnwrap().jobModifyIndex).toBeGreaterThan(0);
-  expect((await engine.host.applyPlan(plan.seal))._unsafeUnwrapErr().type).toBe('plan_outdated');
-  const denied = await engine.host.applyPlan(plan.seal, { ...hostPrincipal, management: false, namespaces: {} });
-  expect(denied._unsafeUnwrapErr().type).toBe('permission_denied');
 });
 
 it('the host checks and encrypts the secrets of the store, and whether it can be written', async () => {

@@ -19,6 +19,7 @@ import type {
   PolicyRefused,
   QuotaExceeded,
   RegistrationsDisabled,
+  RestartUnderWay,
   RevertRefused,
   ScalingRefused,
   TagRefused,
@@ -32,7 +33,7 @@ import type { NotificationError } from '../notifications/errors.js';
 import type { EvaluationDeletionRefused } from '../operations/jobs/delete-evaluations.js';
 import type { UnknownAllocation } from '../operations/jobs/reading/read-allocations.js';
 import type { UnreadableSource } from '../operations/jobs/registration/parse-job-source.js';
-
+import type { PlanOutdated } from '../operations/jobs/registration/plan-seal.js';
 import type { FilterFault } from '../operations/listing/answer-list.js';
 import type { NodeTaken } from '../ports/agent-link.js';
 import type { CipherError } from '../ports/cipher.js';
@@ -55,6 +56,8 @@ export type JobCallError =
   | InvalidJob
   | InvalidRequest
   | IndexConflict
+  | PlanOutdated
+  | RestartUnderWay
   | TransitionRefused
   | RegistrationsDisabled
   | UnknownRegion

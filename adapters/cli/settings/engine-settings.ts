@@ -19,6 +19,8 @@ const summaries: Readonly<Record<KeyOf<typeof described>, string | null>> = {
   'jobs.runUrl':
     'web page of a run, for links in notifications, with the placeholders {origin}, {namespace}, {job} and {run}; empty: no links',
   'jobs.trackedVersions': 'untagged versions and sources kept per job',
+  'jobs.keptRuns': 'ended runs kept per batch job or parent of instances',
+  'jobs.runsKeptFor': 'how long ended runs are kept',
   'jobs.maximumDispatchPayloadBytes': 'maximum size of a dispatch payload, in bytes',
   'jobs.maximumSourceLength': "maximum size of a job's source, in bytes",
   'jobs.maximumCount': "maximum sum of a job's counts",

@@ -9,15 +9,41 @@ import {
   mapOf,
   metadata,
   named,
+  number,
   objectSchema,
   orNull,
   placed,
   strings,
   text,
+  time,
   wholeObject,
 } from './json-schema.js';
 import { accessSchemas, outcome, schedulingSchemas } from './record-schemas.js';
 import { agentSchemas, systemSchemas } from './system-schemas.js';
+
+const endedRun = {
+  ...{ namespace: text, parentId: text, number: count, jobId: text, version: count, outcome },
+  ...{ createdAt: time, endedAt: time, index: count },
+};
+const jobRestart = {
+  ...{ namespace: text, jobId: text, id: text, atOnce: count, total: count, restarted: count, failed: count },
+  failures: listOf(wholeObject({ allocationId: text, message: text })),
+  ...{ state: { enum: ['running', 'done', 'failed', 'cancelled'] }, underWay: strings, startedAt: time },
+};
+const lastRun = wholeObject({ ID: text, Outcome: outcome, EndedAt: time });
+const failureCause = {
+  ...{ outcome, cause: text, count, share: number, firstAt: time, lastAt: time },
+  jobs: listOf(wholeObject({ namespace: text, jobId: text, count })),
+  example: wholeObject({ id: text, message: text }),
+};
+
+const change = wholeObject({ of: { enum: ['job', 'node'] }, subject: text, from: text, to: text });
+const obstacle = wholeObject({ kind: text, message: text, lack: number, changes: listOf(change) });
+
+const launchesAndFindings = {
+  launches: listOf(wholeObject({ at: time, wallTime: text, specs: strings })),
+  findings: listOf(wholeObject({ kind: text, spec: text, message: text })),
+};
 
 /** The members of a stored job in addition to those submitted. */
 const job: JsonSchema = {
@@ -175,7 +201,10 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ),
   FileList: listOf(file),
   FileDescription: file,
-  JobListStub: objectSchema<JobListStub>({ ...listStub, Meta: mapOf(text), Outcome: outcome }, Object.keys(listStub)),
+  JobListStub: objectSchema<JobListStub>(
+    { ...listStub, Meta: mapOf(text), Outcome: outcome, LastRun: lastRun, NextLaunch: time },
+    Object.keys(listStub),
+  ),
   JobStatusEntry: objectSchema({ ...statusEntry, Outcome: outcome }, Object.keys(statusEntry)),
   JobSubmission: wholeObject<JobSubmission>({
     Source: text,
@@ -233,9 +262,50 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       NextPeriodicLaunch: orNull({ type: 'string', format: 'date-time' }),
       Warnings: text,
       Index: count,
+      Seal: text,
     },
     ['JobModifyIndex', 'Index'],
   ),
+  JobPlacement: wholeObject({
+    groups: listOf(
+      wholeObject({
+        ...{ group: text, waiting: count, summary: text, examined: count, fitting: count },
+        nodes: listOf(
+          objectSchema({ nodeId: text, nodeName: text, obstacles: listOf(obstacle), score: anyObject }, [
+            'nodeId',
+            'nodeName',
+            'obstacles',
+          ]),
+        ),
+      }),
+    ),
+  }),
+  Schedules: wholeObject({
+    schedules: listOf(
+      wholeObject({
+        ...{ namespace: text, jobId: text, specs: strings, timeZone: text, active: flag, prohibitsOverlap: flag },
+        ...{ past: listOf(named('EndedRun')), ...launchesAndFindings },
+      }),
+    ),
+    isCut: flag,
+  }),
+  EndedRun: objectSchema(
+    {
+      ...endedRun,
+      startedAt: time,
+      failure: objectSchema({ allocationId: text, task: text, exitCode: integer, signal: integer, message: text }, [
+        'allocationId',
+        'message',
+      ]),
+    },
+    Object.keys(endedRun),
+  ),
+  Failures: wholeObject({
+    causes: listOf(objectSchema({ ...failureCause, exitCode: integer }, Object.keys(failureCause))),
+    ...{ since: time, failures: count, isCut: flag },
+  }),
+  JobRestart: objectSchema({ ...jobRestart, startedBy: text, endedAt: time }, Object.keys(jobRestart)),
+  TriedSchedule: wholeObject(launchesAndFindings),
   ForcedLaunch: objectSchema({ EvalID: text, EvalCreateIndex: count, Index: count }, ['EvalID', 'Index']),
   ChangedDeployment: objectSchema(
     {

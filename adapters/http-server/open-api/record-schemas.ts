@@ -34,6 +34,7 @@ import {
   placed,
   strings,
   text,
+  time,
   unixNanoseconds,
   wholeObject,
 } from './json-schema.js';
@@ -135,6 +136,12 @@ export const accessSchemas: Readonly<Record<string, JsonSchema>> = {
   Variable: objectSchema<VariableDocument>({ ...variable, Items: orNull(mapOf(text)) }, ['Path', 'Items']),
   ACLPolicyStub: objectSchema<PolicyStub>(policy, ['Name']),
   ACLPolicy: objectSchema<StoredPolicy>({ ...policy, Rules: text, RulesJSON: anyObject }, ['Name', 'Rules']),
+  CallerRights: wholeObject({
+    ...{ name: text, accessor: text, management: flag, namespaces: mapOf(strings), nodePools: mapOf(strings) },
+    areas: mapOf({ enum: ['list', 'read', 'write'] }),
+    workspaces: mapOf(wholeObject({ name: text, right: text })),
+    ...{ isCut: flag, region: text, now: time },
+  }),
   ACLRole: objectSchema<StoredRole>(
     { ID: text, Name: text, Description: text, Policies: listOf(anyObject), Hash: text, ...placed },
     ['ID', 'Name'],

@@ -1,5 +1,6 @@
 import type { PolicyDocument, PolicyJob, PolicyStub, StoredRole } from '../../access/policy-record.js';
 import type { OneTimeToken, TokenDocument, TokenStub } from '../../access/tokens.js';
+import type { CallerRights } from '../../operations/access/caller-rights.js';
 import { anyCaller, everybody, management } from '../access.js';
 import { type AnswerForm, done, found, type Indexed, list, page, stored } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
@@ -206,6 +207,15 @@ export const tokenCalls = {
     inputs: {},
     answer: found<TokenDocument | undefined>('ACLToken'),
     absent: 'ACL token not found',
+  }),
+
+  /** What the caller is and may do. */
+  rights: readServer({
+    path: '/v1/acl/rights',
+    access: anyCaller,
+    summary: 'What the caller is and may do: capabilities in each namespace, rights in areas, pools and workspaces',
+    inputs: {},
+    answer: found<CallerRights>('CallerRights'),
   }),
 
   /** One token; callers without management rights can read only their own. */

@@ -1,4 +1,5 @@
 import { table } from '../../shared/table.js';
+import { own } from '../../shared/values.js';
 import type { Job, JobStatus, Multiregion } from '../document/job.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 import type { RunOutcome } from '../runs/job-run.js';
@@ -85,7 +86,7 @@ export function withGroupsOf(summary: JobSummary, job: Job): JobSummary {
 export function withQueued(summary: JobSummary, queued: Readonly<Record<string, number>>): JobSummary {
   const changed: [name: string, group: GroupSummary][] = [];
   for (const [name, Queued] of Object.entries(queued)) {
-    const group = groupOf(summary, name);
+    const group = own(summary.Summary, name);
     if (group !== undefined && group.Queued !== Queued) changed.push([name, { ...group, Queued }]);
   }
   if (changed.length === 0) return summary;
@@ -99,7 +100,7 @@ export function withAllocation(
   after: CountedAllocation,
 ): JobSummary {
   if (before === after.ClientStatus) return summary;
-  const group = groupOf(summary, after.TaskGroup);
+  const group = own(summary.Summary, after.TaskGroup);
   if (group === undefined) return summary;
   const counted = { ...group };
   if (before === undefined && after.ClientStatus === 'pending') counted.Queued = oneLess(counted.Queued);
@@ -142,10 +143,6 @@ const childBins = { pending: 'Pending', running: 'Running', dead: 'Dead' } as co
   keyof ChildrenSummary
 >;
 
-function groupOf(summary: JobSummary, name: string): GroupSummary | undefined {
-  return Object.hasOwn(summary.Summary, name) ? summary.Summary[name] : undefined;
-}
-
 function withGroup(summary: JobSummary, name: string, group: GroupSummary): JobSummary {
   return { ...summary, Summary: { ...summary.Summary, [name]: group } };
 }
@@ -183,7 +180,14 @@ export interface JobListStub {
   readonly Meta?: Readonly<Record<string, string>>;
   /** How it ended; absent while it is not dead, for jobs that launch others, and where only Nomad's own members are shown. */
   readonly Outcome?: RunOutcome;
+  /** Of a parent of instances, the latest one that has ended; `EndedAt` as RFC 3339. Not among Nomad's own members. */
+  readonly LastRun?: { readonly ID: string; readonly Outcome: RunOutcome; readonly EndedAt: string };
+  /** When the clock launches it next, RFC 3339. Not among Nomad's own members. */
+  readonly NextLaunch?: string;
 }
+
+/** The members of a list entry that are not Nomad's. */
+export type OwnStubMembers = Pick<JobListStub, 'Outcome' | 'LastRun' | 'NextLaunch'>;
 
 /**
  * Every job as a list shows it, without its meta: a list relays the row's JSON and never reads a job's document. Written with
@@ -191,12 +195,11 @@ export interface JobListStub {
  */
 export const jobStubs = table<JobListStub>('job_stubs', (stub) => [stub.Namespace, stub.ID]);
 
-/** `outcome`: undefined omits it. */
 export function jobListStub(
   job: Job,
   summary: JobSummary | undefined,
   withMeta: boolean,
-  outcome?: RunOutcome,
+  own: OwnStubMembers = {},
 ): JobListStub {
   return {
     ID: job.ID,
@@ -219,7 +222,7 @@ export function jobListStub(
     JobModifyIndex: job.JobModifyIndex,
     SubmitTime: job.SubmitTime,
     ...(withMeta && job.Meta !== null && Object.keys(job.Meta).length > 0 ? { Meta: job.Meta } : {}),
-    ...(outcome === undefined ? {} : { Outcome: outcome }),
+    ...own,
   };
 }
 

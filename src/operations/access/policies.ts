@@ -18,9 +18,9 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer, type ListRequest, namedSource } from '../listing/answer-list.js';
 import { compileFilter } from '../listing/filters.js';
+import { contentHash } from '../records/content-hash.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import { type Answer, rowsNamed } from '../waiting/parked-queries.js';
-import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 
 /** A complete policy. */

@@ -7,6 +7,7 @@ import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import { isLauncher, type JobReference, namespaceOf } from '../../jobs/job-record.js';
+import { endedRuns } from '../../jobs/runs/run-history.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
@@ -152,6 +153,7 @@ function purgeJob(tx: Transaction, job: Job, input: StopJobInput): StopWrite {
   const isLarge = isLargeJob(tx, job);
   completePending(tx, job);
   removeJob(tx, job);
+  removeEndedRuns(tx, job);
   const rest: Rest | undefined = isLarge
     ? (context, evaluationId) => removeLeftAllocations(context, job, evaluationId)
     : undefined;
@@ -160,6 +162,13 @@ function purgeJob(tx: Transaction, job: Job, input: StopJobInput): StopWrite {
   if (isLarge) holdEvaluation(tx, evaluation);
   else tx.put(evaluations, evaluation);
   return { evaluation, rest };
+}
+
+/** Those of the job and, if it is a parent, of its instances. */
+function removeEndedRuns(tx: Transaction, { Namespace, ID }: Job): void {
+  for (const query of [{ prefix: [Namespace, ID] }, { prefix: [Namespace, ID], index: 'by_job' }]) {
+    for (const { record } of tx.list(endedRuns, query)) tx.remove(endedRuns, endedRuns.key(record));
+  }
 }
 
 /** The job was removed, so its evaluations have nothing left to do. */

@@ -7,7 +7,7 @@ import { nodeRowsReaction } from './node-rows.js';
 import { noticeTables, writeNotices } from './notices.js';
 import { quotasReaction } from './quotas.js';
 import type { Changes, Reaction, RowChange, StoredChange } from './reaction.js';
-import { runsReaction } from './runs.js';
+import { runHistoryReaction, runsReaction } from './runs.js';
 import { endedServicesReaction, servicesReaction } from './services.js';
 
 /** In this order: each sees the changes of those before it. */
@@ -18,8 +18,9 @@ const reactions: readonly Reaction[] = [
   blockedRequirementsReaction,
   jobProgressReaction,
   parentsReaction,
-  jobStubsReaction,
   launchesReaction,
+  runHistoryReaction,
+  jobStubsReaction,
   quotasReaction,
   runsReaction,
   // Services of tasks have a later index, which all later changes would have too.

@@ -4,6 +4,7 @@ import { isLauncher, jobs } from '../../jobs/job-record.js';
 import { scheduleLaunches } from '../../jobs/periodic/decide-launch.js';
 import { periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
 import { type RunOutcome, runOutcome } from '../../jobs/runs/job-run.js';
+import { endedRuns } from '../../jobs/runs/run-history.js';
 import { jobStatusOf } from '../../jobs/status/job-status.js';
 import {
   type JobSummary,
@@ -11,6 +12,7 @@ import {
   jobStubs,
   jobSummaries,
   newSummary,
+  type OwnStubMembers,
   withAllocation,
   withChild,
   withGroupsOf,
@@ -20,6 +22,7 @@ import type { ReadView, WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
+import { isoFromInstant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
 import { readAllocationsOfRun } from '../records/jobs/job-allocations.js';
 import type { Transaction } from '../write-transaction.js';
@@ -158,7 +161,7 @@ export function hasCurrentStubs(view: ReadView): boolean {
 
 /** The list entries of jobs. A store that was used without them gets all of them in the first write that changes a job or a summary. */
 export const jobStubsReaction: Reaction = {
-  tables: [jobs, jobSummaries],
+  tables: [jobs, jobSummaries, endedRuns, periodicLaunches],
   react: (tx, changes) => {
     const lastChange = Math.max(
       ...[jobs, jobSummaries].map((table) => changes.indexBefore(table) ?? tx.tableIndex(table)),
@@ -167,6 +170,8 @@ export const jobStubsReaction: Reaction = {
     const keys = new Map<string, Key>();
     for (const { row } of changes.of(jobs)) note(keys, jobs.key(row));
     for (const { row } of changes.of(jobSummaries)) note(keys, jobSummaries.key(row));
+    for (const { row } of changes.of(periodicLaunches)) note(keys, periodicLaunches.key(row));
+    for (const { row } of changes.of(endedRuns)) note(keys, [row.namespace, row.parentId]);
     for (const key of keys.values())
       putStub(tx, key, changes.latest(tx, jobs, key), changes.latest(tx, jobSummaries, key));
   },
@@ -186,14 +191,31 @@ function completeStubs(view: WriteView): void {
 
 function putStub(view: WriteView, key: Key, job: Job | undefined, summary: JobSummary | undefined): void {
   if (job === undefined) view.remove(jobStubs, key);
-  else view.put(jobStubs, jobListStub(job, summary, false, outcomeOf(view, job)));
+  else view.put(jobStubs, jobListStub(job, summary, false, { ...ownOutcome(view, job), ...readLaunches(view, job) }));
+}
+
+function ownOutcome(view: WriteView, job: Job): OwnStubMembers {
+  const outcome = outcomeOf(view, job);
+  return outcome === undefined ? {} : { Outcome: outcome };
+}
+
+/** The last and the next launch of a job that launches others. */
+export function readLaunches(view: ReadView, job: Job): OwnStubMembers {
+  if (!isLauncher(job)) return {};
+  const key = [job.Namespace, job.ID];
+  const last = view.list(endedRuns, { prefix: key, reverse: true, limit: 1 })[0]?.record;
+  const next = job.Periodic === null ? undefined : view.get(periodicLaunches, key)?.record;
+  return {
+    ...(last && { LastRun: { ID: last.jobId, Outcome: last.outcome, EndedAt: isoFromInstant(last.endedAt) } }),
+    ...(next && { NextLaunch: isoFromInstant(next.dueAt) }),
+  };
 }
 
 /**
  * The outcome is decided once, by the write that makes the job dead: neither later reports of a stopped job's allocations, nor their
  * removal, nor a stop of an ended job change it.
  */
-function outcomeOf(view: WriteView, job: Job): RunOutcome | undefined {
+export function outcomeOf(view: ReadView, job: Job): RunOutcome | undefined {
   if (job.Status !== 'dead' && !job.Stop) return undefined;
   const before = view.get(jobStubs, [job.Namespace, job.ID])?.record;
   const decided = before?.CreateIndex === job.CreateIndex ? before.Outcome : undefined;

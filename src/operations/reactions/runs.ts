@@ -5,6 +5,7 @@ import {
   type JobRun,
   jobRuns,
   outcomeWords,
+  type RunOutcome,
   type RunStage,
   runOutcome,
 } from '../../jobs/runs/job-run.js';
@@ -19,6 +20,7 @@ import {
   runMessage,
   workspaceOfRun,
 } from '../../jobs/runs/run-events.js';
+import { bounded, endedRuns, errorLine, type FailedTask, runOf } from '../../jobs/runs/run-history.js';
 import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/render-payload.js';
@@ -30,7 +32,7 @@ import { isoFromInstant } from '../../shared/instant.js';
 import { readAllocationsOfRun } from '../records/jobs/job-allocations.js';
 import { publishNotificationEvent } from '../records/publish-notification-event.js';
 import type { Transaction } from '../write-transaction.js';
-import { isRegistered, type TouchedJob, touchedJobs } from './jobs.js';
+import { isRegistered, outcomeOf, type TouchedJob, touchedJobs } from './jobs.js';
 import type { Reaction } from './reaction.js';
 
 /** The runs of jobs that report to a workspace, and their notifications. */
@@ -171,6 +173,48 @@ function failureOfRun(
   );
 }
 
+/** The history of the runs of batch jobs: a row for each run that has ended, in place of the oldest ones. */
+export const runHistoryReaction: Reaction = {
+  tables: [jobs],
+  react: (tx, changes) => {
+    for (const { before, after } of changes.of(jobs)) {
+      if (after?.Status !== 'dead' || before?.Status === 'dead' || !hasOwnEnd(after)) continue;
+      const outcome = outcomeOf(tx, after);
+      if (outcome !== undefined) keepRun(tx, after, outcome);
+    }
+  },
+};
+
+function keepRun(tx: Transaction, job: Job, outcome: RunOutcome): void {
+  const { keptRuns, runsKeptFor } = tx.settings.jobs;
+  const run = runOf(job);
+  const latest = tx.list(endedRuns, { prefix: [run.namespace, run.parentId], reverse: true, limit: 1 })[0]?.record;
+  const number = (latest?.number ?? 0) + 1;
+  // A stop is a separate version, in which nothing runs.
+  const allocated = readAllocationsOfRun(tx, job.Stop ? { ...job, Version: job.Version - 1 } : job);
+  const starts = allocated.flatMap(({ TaskStates }) =>
+    Object.values(TaskStates ?? {}).flatMap(({ StartedAt }) => StartedAt ?? []),
+  );
+  const first = starts.length === 0 ? {} : { startedAt: Math.min(...starts.map((at) => Date.parse(at))) };
+  const failure = outcome === 'succeeded' ? undefined : failureOf(allocated);
+  const ended = { ...first, endedAt: tx.now, index: tx.index, ...(failure && { failure: shortened(failure) }) };
+  if (keptRuns > 0) tx.put(endedRuns, { ...run, ...ended, number, outcome });
+  tx.remove(endedRuns, [run.namespace, run.parentId, number - keptRuns]);
+  // Two for one, so that those of jobs that run no more go, too.
+  for (const { record } of tx.list(endedRuns, { index: 'by_end', limit: 2 })) {
+    if (record.endedAt < tx.now - runsKeptFor) tx.remove(endedRuns, endedRuns.key(record));
+  }
+}
+
+function shortened({ allocationId, task, exitCode, signal, message, output = '' }: RunFailure): FailedTask {
+  const exit = {
+    ...(task !== null && { task }),
+    ...(exitCode !== null && { exitCode }),
+    ...(signal !== null && { signal }),
+  };
+  return { allocationId, ...exit, message: errorLine(output) ?? bounded(message) };
+}
+
 /** With a link to the output of the failed task. */
 function withOutput({ settings }: Transaction, failure: RunFailure): RunFailure {
   const { task, allocationId } = failure;
@@ -187,7 +231,7 @@ function tellEnd(tx: Transaction, run: JobRun, status: RunStatus): void {
   tx.emit('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
 }
 
-function outcomeOf({ outcome }: RunEvent): Pick<RunOfJob, 'outcome'> {
+function namedOutcome({ outcome }: RunEvent): Pick<RunOfJob, 'outcome'> {
   return outcome === undefined ? {} : { outcome: { name: outcome, text: outcomeWords[outcome] } };
 }
 
@@ -212,7 +256,7 @@ function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], fail
       runUpdatedAt: updatedAt,
       runUpdatedBy: tx.actor ?? null,
       speculative: false,
-      job: { namespace: run.namespace, id: run.jobId, ...outcomeOf(event) },
+      job: { namespace: run.namespace, id: run.jobId, ...namedOutcome(event) },
       ...(failure === undefined || event.status !== 'errored' ? {} : { failure: withOutput(tx, failure) }),
     });
     if (published.isErr()) continue;

@@ -2,7 +2,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
 import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
-import { clusterFrom } from '../cluster/cluster.js';
+import { type Cluster, clusterFrom } from '../cluster/cluster.js';
 import { hasDriver, missingDrivers } from '../feasibility/node-checks.js';
 import type { Node } from '../node.js';
 import { configurationOfPool, type NodePool } from '../node-pool.js';
@@ -10,6 +10,7 @@ import { JobNodes } from '../plan/job-nodes.js';
 import { JobProposal } from '../ranking/job-proposal.js';
 import { nodeScore } from '../ranking/scores.js';
 import { defaultSchedulerConfiguration, type SchedulerConfiguration } from '../scheduler-configuration.js';
+import { finish, type Steps } from '../steps.js';
 import { kindObstacles, nodeObstacles, type PlacementObstacle, roomObstacles } from './obstacles.js';
 
 /** Groups named in a reason; further ones are only counted. */
@@ -103,17 +104,33 @@ export function explainPlacement(
   nodes: Iterable<Node>,
   options: ExplainOptions = {},
 ): readonly GroupExplanation[] {
-  const { allocations = [], configuration = defaultSchedulerConfiguration, pool } = options;
+  const { allocations = [] } = options;
   const own = allocations.filter(({ Namespace, JobID }) => Namespace === job.Namespace && JobID === job.ID);
-  const proposal = new JobProposal(clusterFrom(nodes, allocations), own);
-  const jobNodes = new JobNodes(job, proposal, configurationOfPool(configuration, pool));
-  return job.TaskGroups.map((group) => explainGroup(group, jobNodes, proposal));
+  return finish(explainInSteps(job, clusterFrom(nodes, allocations), { ...options, allocations: own }));
 }
 
-function explainGroup(group: TaskGroup, jobNodes: JobNodes, proposal: JobProposal): GroupExplanation {
-  const nodes = proposal.nodes.cluster.nodeStates.map((_nodeState, slot) =>
-    explainNode(group, slot, jobNodes, proposal),
-  );
+/** The same in steps, on a known cluster. `allocations` are those of the job. */
+export function* explainInSteps(
+  job: Job,
+  cluster: Cluster,
+  { allocations = [], configuration = defaultSchedulerConfiguration, pool }: ExplainOptions,
+): Steps<readonly GroupExplanation[]> {
+  const proposal = new JobProposal(cluster, allocations);
+  const jobNodes = new JobNodes(job, proposal, configurationOfPool(configuration, pool));
+  const groups: GroupExplanation[] = [];
+  for (const group of job.TaskGroups) groups.push(yield* explainGroup(group, jobNodes, proposal));
+  return groups;
+}
+
+/** Nodes that are explained between two yields. */
+const explainedPerStep = 16;
+
+function* explainGroup(group: TaskGroup, jobNodes: JobNodes, proposal: JobProposal): Steps<GroupExplanation> {
+  const nodes: NodeExplanation[] = [];
+  for (const slot of proposal.nodes.cluster.nodeStates.keys()) {
+    if (slot % explainedPerStep === 0) yield;
+    nodes.push(explainNode(group, slot, jobNodes, proposal));
+  }
   nodes.sort(
     (left, right) => lackOf(left) - lackOf(right) || (right.score?.NormScore ?? 0) - (left.score?.NormScore ?? 0),
   );
@@ -138,4 +155,27 @@ function explainNode(group: TaskGroup, slot: number, jobNodes: JobNodes, proposa
   const score =
     assessed?.type === 'fits' ? nodeScore(node.ID, assessed.scores, { spread: 0, penalised: false }) : undefined;
   return { nodeId: node.ID, nodeName: node.Name, obstacles, score };
+}
+
+/** What one more allocation of the group would find, as a sentence. */
+export function placementSentence({ nodes, nearest }: GroupExplanation): string {
+  if (nodes.length === 0) return 'There is no node';
+  if (nearest === undefined) return `One more allocation would fit now, best on ${nameOf(nodes[0])}`;
+  const obstacles = nearest.obstacles.map(({ message }) => message).join('; ');
+  return `No node takes one more allocation. Nearest is ${nameOf(nearest)}: ${obstacles}`;
+}
+
+function nameOf(node: Pick<NodeExplanation, 'nodeName'> | undefined): string {
+  return node === undefined || node.nodeName === '' ? 'a node' : node.nodeName;
+}
+
+/** For callers who may not read nodes: without names, IDs, and what only the node says. */
+export function withoutNode({ obstacles, score }: NodeExplanation): NodeExplanation {
+  const shown = obstacles.map(({ kind, message, lack, changes }) => ({
+    kind,
+    message: kind === 'constraint' ? 'A constraint of the job is not met' : message,
+    lack,
+    changes: changes.filter(({ of }) => of === 'job'),
+  }));
+  return { nodeId: '', nodeName: '', obstacles: shown, score: score && { ...score, NodeID: '' } };
 }

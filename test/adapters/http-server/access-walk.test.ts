@@ -185,6 +185,7 @@ const byWhatIsSeen: Readonly<Record<string, Expectation>> = {
   'tokens.createOneTime': forTokens,
   'tokens.read': shown(refused),
   'tokens.self': shown(answered),
+  'tokens.rights': shown(answered),
   'organizations.list': forTokens,
   'notifications.search': forTokens,
   'account.show': forTokens,

@@ -7,6 +7,7 @@ import { tokens } from '../../../src/access/tokens.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import { type Engine, hostPrincipal, type Principal, pendingTask } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
+import { endedRuns } from '../../../src/jobs/runs/run-history.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';
 import { putRole } from '../../../src/operations/access/roles.js';
 import { removeToken, saveToken } from '../../../src/operations/access/tokens/save-token.js';
@@ -132,6 +133,7 @@ const registering: Readonly<Record<string, Pair>> = {
   PreserveCounts: pair(false, true, { beside: { Job: scaled({ Count: 3 }) } }),
   PreserveResources: pair(false, true, { beside: { Job: scaled(resources(222)) } }),
   EvalPriority: pair(0, 77),
+  Seal: pair(undefined, 'none'),
   Namespace: pair('default', 'spare'),
 };
 
@@ -285,6 +287,8 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     next_token: pair('', 'default.b-job', { prepare: manyJobs }),
     reverse: pair('false', 'true', { prepare: manyJobs }),
     per_page: pair('0', '1', { prepare: manyJobs }),
+    sort: pair('id', '-id', { prepare: manyJobs }),
+    last_outcome: pair('succeeded', 'none'),
   },
   'jobs.statuses': {
     per_page: pair('0', '1', { prepare: manyJobs }),
@@ -303,6 +307,42 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   },
   'scaling.policy': { namespace: pair('default', 'spare', { caller: mayNotOverride }) },
   'scaling.policies': { prefix: pair('', 'zz'), job: pair('', 'nobody'), type: pair('', 'vertical') },
+  'jobs.placement': { namespace: pair('default', 'spare'), job: pair('job', 'none'), nodes: pair('1', '0') },
+  'jobs.schedules': { job: pair('cron', 'none'), launches: pair('1', '2') },
+  'jobs.runs': {
+    job: pair('batch', 'none', { prepare: endedRun }),
+    outcome: pair('succeeded', 'failed', { prepare: endedRun }),
+    namespace: pair('default', 'spare', { prepare: endedRun }),
+    per_page: pair('0', '1', { prepare: endedRun }),
+    next_token: pair('', '1', { prepare: endedRun }),
+  },
+  'jobs.failures': {
+    namespace: pair('default', 'spare'),
+    job: pair('mail/send', 'none'),
+    since: pair('2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z'),
+  },
+  'system.series': { range: pair('hour', 'day') },
+  'jobs.restart': {
+    job: pair('job', 'none'),
+    atOnce: pair(1, 2),
+    wait: pair('1s', '2s'),
+    allTasks: pair(false, true),
+    continues: pair(false, true),
+  },
+  'jobs.readRestart': {
+    namespace: pair('default', 'spare', { prepare: restarted }),
+    job: pair('job', 'none', { prepare: restarted }),
+  },
+  'jobs.cancelRestart': {
+    namespace: pair('default', 'spare', { prepare: restarted }),
+    job: pair('job', 'none', { prepare: restarted }),
+  },
+  'jobs.trySchedule': {
+    namespace: pair('default', 'spare', { caller: mayNotOverride }),
+    specs: pair(['* * * * *'], ['0 * * * *']),
+    timeZone: pair('UTC', 'Europe/Berlin'),
+    launches: pair(1, 2),
+  },
   'jobs.submission': { version: pair('0', '7') },
   'jobs.versions': {
     diffs: pair('false', 'true'),
@@ -361,6 +401,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     PolicyOverride: pair(false, true, { caller: mayNotOverride }),
     PreserveCounts: pair(false, true, { beside: { Job: scaled({ Count: 3 }), Diff: true } }),
     PreserveResources: pair(false, true, { beside: { Job: scaled(resources(222)), Diff: true } }),
+    Seal: pair(false, true),
   },
   'jobs.dispatch': {
     JobID: pair('template', 'other', { beside: ofTemplate }),
@@ -457,6 +498,8 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     next_token: pair('', 'default.b-job', { prepare: poolJobs }),
     reverse: pair('false', 'true', { prepare: poolJobs }),
     meta: pair('false', 'true', { prepare: poolJobs }),
+    sort: pair('id', '-id', { prepare: poolJobs }),
+    last_outcome: pair('succeeded', 'none'),
   },
   'nodePools.list': {
     prefix: pair('', 'spare'),
@@ -605,6 +648,20 @@ async function manyAllocations(engine: Engine): Promise<void> {
     }
   }
   await engine.stop();
+}
+
+async function restarted(engine: Engine): Promise<void> {
+  (await engine.as(hostPrincipal).jobs.restart('job'))._unsafeUnwrap();
+}
+
+/** Two runs of a batch job. */
+async function endedRun(engine: Engine): Promise<void> {
+  const run = { namespace: 'default', parentId: 'batch', jobId: 'batch', version: 0, outcome: 'succeeded' } as const;
+  const times = { createdAt: 0, endedAt: 1000 };
+  await engine.storage.write((view) => {
+    for (const number of [1, 2]) view.put(endedRuns, { ...run, ...times, number, index: view.index + number });
+    return ok(undefined);
+  });
 }
 
 /** An instance of another job, under a name that a body can say. */

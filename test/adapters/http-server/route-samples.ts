@@ -40,6 +40,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   'jobs.scale': { Count: 2, Target: { Group: 'g' }, Message: 'more' },
   'jobs.tagVersion': { Version: 0, Description: 'kept' },
   'jobs.parse': { JobHCL: 'job "x" {\n  group "g" {\n    task "t" {\n      driver = "raw_exec"\n    }\n  }\n}\n' },
+  'jobs.restart': { job: 'job', atOnce: 2 },
+  'jobs.cancelRestart': { job: 'job' },
+  'jobs.trySchedule': { specs: ['30 2 * * *'], timeZone: 'Europe/Berlin' },
   'jobs.validate': { Job: sampleJob('x') },
   'allocations.restart': { TaskName: 't' },
   'allocations.signal': { Signal: 'SIGUSR1' },
@@ -138,6 +141,8 @@ export const pathValues: Record<string, string> = {};
 
 const queries: Readonly<Record<string, string>> = {
   'jobs.submission': '?version=0',
+  'jobs.placement': '?job=job',
+  'jobs.readRestart': '?job=job',
   'files.stat': '?path=x',
   'files.read': '?path=x',
   'files.readAt': '?path=x&offset=0',

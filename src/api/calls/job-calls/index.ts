@@ -1,9 +1,10 @@
 import { dispatchCalls, lifecycleCalls, registrationCalls, scaleCalls } from './changes.js';
-import { jobListCalls, jobReadCalls, versionCalls, versionTagCalls } from './reads.js';
+import { jobListCalls, jobReadCalls, outlookCalls, versionCalls, versionTagCalls } from './reads.js';
 
 /** Jobs: their documents, versions and instances, and their scheduling state. */
 export const jobCalls = {
   ...jobListCalls,
+  ...outlookCalls,
   ...registrationCalls,
   ...jobReadCalls,
   ...dispatchCalls,

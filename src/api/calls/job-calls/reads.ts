@@ -4,6 +4,8 @@ import type { Job } from '../../../jobs/document/job.js';
 import type { JobStatusEntry } from '../../../jobs/status/job-status.js';
 import type { JobListStub, JobSummary } from '../../../jobs/status/job-summary.js';
 import type { TaggedVersion } from '../../../operations/jobs/job-versions.js';
+import type { JobPlacement, JobSchedule, Schedules } from '../../../operations/jobs/reading/outlook.js';
+import type { EndedRunView, Failures } from '../../../operations/jobs/reading/read-ended-runs.js';
 import type { AllocationListStub } from '../../../scheduler/allocation-views.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
@@ -41,15 +43,17 @@ import {
 } from '../../inputs.js';
 import {
   jsonBoolean,
+  jsonInteger,
   jsonList,
   jsonObject,
   jsonText,
+  jsonTexts,
   jsonUnsigned,
   type MembersOf,
   member,
   namedSchema,
 } from '../../json-codecs.js';
-import { boolean, lenientBoolean, name, text, unsigned } from '../../text-codecs.js';
+import { boolean, instant, integer, lenientBoolean, name, text, unsigned } from '../../text-codecs.js';
 import { registered } from './changes.js';
 
 /** The index of an empty result is 0. */
@@ -71,6 +75,15 @@ const jobsNamed = {
   print: (jobs: NamedJobs) => ({ jobs }),
 };
 
+const orderOfJobs = {
+  sort: inQuery(
+    'sort',
+    text,
+    'Order, descending after a minus: `id`, `type`, `status`, `priority`, `changed`, `submitted`, `last_run`, `last_outcome` or `next_launch`',
+  ),
+  lastOutcome: inQuery('last_outcome', text, 'Only jobs whose last run had this outcome'),
+} as const;
+
 /** The jobs of node pools. */
 export const poolJobCalls = {
   /** The jobs of a node pool, in a namespace or in all (`*`). */
@@ -83,9 +96,84 @@ export const poolJobCalls = {
       pool: inPath('name', text),
       ...pageInputs,
       meta: inQuery('meta', boolean, 'Add the meta of each job'),
+      ...orderOfJobs,
     },
-    errors: [...filterFaults, 'node_pool_not_found'],
+    errors: [...filterFaults, 'node_pool_not_found', 'invalid_request'],
     answer: rowPage<JobListStub>('JobListStub'),
+  }),
+} as const;
+
+const launches = inQuery('launches', integer, 'Launches of each job, 1 to 100; default: 10');
+
+/** What waits for room, and what the clock will launch. */
+export const outlookCalls = {
+  /** For each group of a job, what prevents the nodes from taking one more allocation. */
+  placement: write({
+    methods: ['GET'],
+    path: '/v1/jobs/placement',
+    access: inNamespace('read-job'),
+    summary: 'For each group of a job, what prevents the nodes from taking one more allocation, nearest nodes first',
+    args: ['jobId'],
+    inputs: {
+      jobId: required(inQuery('job', text, 'ID of the job')),
+      nodes: inQuery('nodes', integer, 'Nodes of each group, 1 to 100; default: 10'),
+    },
+    errors: ['job_not_found', 'invalid_request'],
+    answer: computed<JobPlacement>('JobPlacement'),
+  }),
+
+  /** The schedules of periodic jobs: their next launches, and what is surprising about them. */
+  schedules: write({
+    methods: ['GET'],
+    path: '/v1/jobs/schedules',
+    access: inNamespace('read-job'),
+    summary: 'The schedules of periodic jobs of a namespace, or of all (`*`): next launches, and what is surprising',
+    inputs: { jobId: inQuery('job', text, 'Only the job with this ID'), launches },
+    errors: ['invalid_request'],
+    answer: computed<Schedules>('Schedules'),
+  }),
+
+  /** The runs of batch jobs that have ended, also of jobs that have been collected. */
+  runs: read({
+    path: '/v1/jobs/runs',
+    access: inNamespace('read-job'),
+    summary: 'The runs of batch jobs that have ended, the latest first, also of jobs that have been collected',
+    inputs: {
+      jobId: inQuery('job', text, 'Only instances of this job, or the run of this instance'),
+      outcome: inQuery('outcome', text, '`succeeded`, `failed`, `stopped`, `timed_out` or `lost`'),
+      perPage: inQuery('per_page', integer, 'Items per page, at most 1,000; default: 100'),
+      nextToken: pageInputs.nextToken,
+    },
+    errors: ['invalid_request'],
+    answer: page<EndedRunView>('EndedRun'),
+  }),
+
+  /** Failed runs of batch jobs and functions, counted by their cause. */
+  failures: write({
+    methods: ['GET'],
+    path: '/v1/jobs/failures',
+    access: inNamespace('read-job'),
+    summary: 'Failed runs of batch jobs and functions, counted by their cause',
+    inputs: {
+      jobId: inQuery('job', text, 'Only runs of this job or function'),
+      since: inQuery('since', instant, 'Only runs that ended since, RFC 3339; default: a day ago'),
+    },
+    answer: computed<Failures>('Failures'),
+  }),
+
+  /** The launches of cron expressions, before a job with them is registered. */
+  trySchedule: write({
+    path: '/v1/jobs/schedules/try',
+    access: inNamespace('parse-job', 'read-job', 'submit-job'),
+    summary: 'The launches of cron expressions, and what is surprising about them; nothing is stored',
+    args: ['specs'],
+    inputs: {
+      specs: required(inBody('specs', jsonTexts)),
+      timeZone: inBody('timeZone', jsonText),
+      launches: inBody('launches', jsonInteger),
+    },
+    errors: ['invalid_request'],
+    answer: computed<Pick<JobSchedule, 'launches' | 'findings'>>('TriedSchedule'),
   }),
 } as const;
 
@@ -96,8 +184,8 @@ export const jobListCalls = {
     path: '/v1/jobs',
     access: inNamespace('list-jobs'),
     summary: 'The jobs of a namespace, or of all (`*`), by namespace and ID; instances are among them',
-    inputs: { ...pageInputs, meta: inQuery('meta', boolean, 'Add the meta of each job') },
-    errors: filterFaults,
+    inputs: { ...pageInputs, meta: inQuery('meta', boolean, 'Add the meta of each job'), ...orderOfJobs },
+    errors: [...filterFaults, 'invalid_request'],
     answer: rowPage<JobListStub>('JobListStub'),
   }),
 

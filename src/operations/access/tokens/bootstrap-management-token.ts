@@ -6,8 +6,8 @@ import type { StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { contentHash } from '../../records/content-hash.js';
 import { secretHash } from '../../records/presented-secret.js';
-import { contentHash } from '../content-hash.js';
 import { type IssuedToken, tokenInfo } from './put-token.js';
 import { tokenLookup } from './read-token.js';
 

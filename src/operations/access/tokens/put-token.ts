@@ -6,9 +6,9 @@ import { tokenSecret } from '../../../options/option-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { contentHash } from '../../records/content-hash.js';
 import { secretHash } from '../../records/presented-secret.js';
 import type { Transaction } from '../../write-transaction.js';
-import { contentHash } from '../content-hash.js';
 
 /** A token with its rights, as the host defines it for `putToken`. */
 export interface TokenInput {

@@ -17,9 +17,9 @@ import { durationTextFromNanos, type Milliseconds } from '../../../shared/durati
 import type { Instant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { contentHash } from '../../records/content-hash.js';
 import { secretHash } from '../../records/presented-secret.js';
 import type { Transaction } from '../../write-transaction.js';
-import { contentHash } from '../content-hash.js';
 import { invalidAccess } from '../invalid-access.js';
 import { shownSecret, tokenLookup } from './read-token.js';
 

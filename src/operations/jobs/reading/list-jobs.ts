@@ -1,7 +1,8 @@
-import { err, errAsync, ok } from 'neverthrow';
+import { err, errAsync, ok, type Result } from 'neverthrow';
 import { allowsNodePool, everyNamespace } from '../../../access/allows.js';
 import type { PermissionDenied } from '../../../access/authorise.js';
 import type { Principal } from '../../../access/principal.js';
+import type { FilterEvaluationError } from '../../../filter/value-tests.js';
 import { declarations } from '../../../functions/declaration.js';
 import {
   type RunsOfPrefix,
@@ -13,17 +14,21 @@ import {
 } from '../../../functions/job-projection.js';
 import { runs, type StoredRun } from '../../../functions/run.js';
 import type { Job } from '../../../jobs/document/job.js';
+import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { jobs, namespaceOf } from '../../../jobs/job-record.js';
+import { outcomeWords, type RunOutcome } from '../../../jobs/runs/job-run.js';
 import {
   type JobListStub,
   jobAsListed,
   jobListStub,
   jobStubs,
   jobSummaries,
+  type OwnStubMembers,
 } from '../../../jobs/status/job-summary.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { namedPositionOf, namedTokenOf, type Source } from '../../../queries/page.js';
+import { namedPositionOf, namedTokenOf, type Page, type Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
+import { finish, type Steps } from '../../../scheduler/steps.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import {
   answerList,
@@ -34,10 +39,12 @@ import {
   namespacedSource,
 } from '../../listing/answer-list.js';
 import { compileFilter } from '../../listing/filters.js';
-import { hasCurrentStubs, readOutcome } from '../../reactions/jobs.js';
+import { hasCurrentStubs, readLaunches, readOutcome } from '../../reactions/jobs.js';
 import { readNodePool } from '../../records/declared-rows.js';
 import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../records/function-jobs.js';
-import { rowsUnder } from '../../waiting/parked-queries.js';
+import { pagesOf } from '../../records/pages.js';
+import { answerQuery } from '../../waiting/blocking-query.js';
+import { type Answer, atOnce, rowsUnder } from '../../waiting/parked-queries.js';
 import { type NamespaceQuery, showsOutcomes, visibilityOf } from './read-query.js';
 
 /** Selects the jobs of `listJobs`, and whether it waits for a change. */
@@ -46,6 +53,10 @@ export interface ListJobsInput extends NamespaceQuery, ListRequest {
   readonly meta?: boolean;
   /** Only jobs of this node pool. */
   readonly pool?: string;
+  /** One of `sortKeys`, after a minus in descending order; by namespace and ID when absent. */
+  readonly sort?: string;
+  /** Only jobs whose last run had this outcome: the last instance of a parent, or the job itself. */
+  readonly lastOutcome?: string;
 }
 
 /** A job's list entry, with its JSON text. */
@@ -61,7 +72,12 @@ interface ListedJob {
  * sees the jobs themselves only where the caller may read them. With a prefix of `NAME/` of a function, or a filter for its instances, the list
  * has its runs, too, on pages of at most a thousand.
  */
-export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListAnswer<ListedJob> {
+export function listJobs(
+  context: EngineContext,
+  caller: Principal,
+  input: ListJobsInput,
+): ListAnswer<ListedJob, InvalidRequest> {
+  if (input.sort !== undefined || input.lastOutcome !== undefined) return listSortedJobs(context, caller, input);
   const selected = runsOfPrefix(input.prefix ?? '') ?? runsOfFilter(input);
   if (selected === undefined) return listStoredJobs(context, caller, input);
   return context.storage
@@ -109,7 +125,7 @@ function listStoredJobs(context: EngineContext, caller: Principal, input: ListJo
     filtered: (_, { record }) => (readable.sees(record.Namespace) ? record : jobAsListed(record as Job)),
     show: (view: ReadView, row) => {
       const stub = fromStubs(view) ? (row as StubRow) : shownJob(view, row as Row<Job>, meta, outcomes);
-      return withChildren(view, outcomes ? stub : withoutOutcome(stub), children);
+      return withChildren(view, outcomes ? stub : withoutOwnMembers(stub), children);
     },
   });
 }
@@ -119,7 +135,7 @@ export function listPoolJobs(
   context: EngineContext,
   caller: Principal,
   input: ListJobsInput & { readonly pool: string },
-): ListAnswer<ListedJob, PermissionDenied | NodePoolNotFound> {
+): ListAnswer<ListedJob, PermissionDenied | NodePoolNotFound | InvalidRequest> {
   const { pool } = input;
   if (!allowsNodePool(caller, pool, 'read')) return errAsync({ type: 'permission_denied' });
   return context.storage
@@ -137,8 +153,13 @@ type StubRow = Row<JobListStub>;
 
 function shownJob(view: ReadView, { record: job }: Row<Job>, meta: boolean, outcomes: boolean): ListedJob {
   const summary = view.get(jobSummaries, [job.Namespace, job.ID])?.record;
-  const record = jobListStub(job, summary, meta, outcomes ? readOutcome(view, job) : undefined);
+  const record = jobListStub(job, summary, meta, outcomes ? ownMembers(view, job) : {});
   return { record, text: JSON.stringify(record) };
+}
+
+function ownMembers(view: ReadView, job: Job): OwnStubMembers {
+  const outcome = readOutcome(view, job);
+  return { ...(outcome && { Outcome: outcome }), ...readLaunches(view, job) };
 }
 
 /** The present numbers of instances of a function. */
@@ -155,12 +176,162 @@ function listed(record: JobListStub): ListedJob {
   return { record, text: JSON.stringify(record) };
 }
 
-function withoutOutcome(row: ListedJob): ListedJob {
-  const { Outcome, ...record } = row.record;
-  return Outcome === undefined ? row : listed(record);
+function withoutOwnMembers(row: ListedJob): ListedJob {
+  const { Outcome, LastRun, NextLaunch, ...record } = row.record;
+  return (Outcome ?? LastRun ?? NextLaunch) === undefined ? row : listed(record);
 }
 
-/** The most runs of a function on one page. */
+/** The values by which jobs are sorted; a job without one is the last in either order. */
+const sortKeys: Readonly<Record<string, (stub: JobListStub) => string | number | undefined>> = {
+  id: ({ ID }) => ID,
+  type: ({ Type }) => Type,
+  status: ({ Status }) => Status,
+  priority: ({ Priority }) => Priority,
+  changed: ({ ModifyIndex }) => ModifyIndex,
+  submitted: ({ SubmitTime }) => SubmitTime,
+  last_run: ({ LastRun }) => LastRun?.EndedAt,
+  last_outcome: lastOutcomeOf,
+  next_launch: ({ NextLaunch }) => NextLaunch,
+};
+
+function lastOutcomeOf({ LastRun, Outcome }: JobListStub): RunOutcome | undefined {
+  return LastRun?.Outcome ?? Outcome;
+}
+
+/**
+ * A page of the stored jobs in another order, or of those with an outcome. All list entries are read for each page, in steps, and no more of
+ * them are held than the page has. A page has 1,000 jobs at most.
+ */
+function listSortedJobs(
+  context: EngineContext,
+  caller: Principal,
+  input: ListJobsInput,
+): ListAnswer<ListedJob, InvalidRequest> {
+  const { sort = 'id', lastOutcome, filter = '', prefix = '', pool, meta = false, perPage = 0, nextToken = '' } = input;
+  const by = sort.replace(/^-/, '');
+  const sortKey = Object.hasOwn(sortKeys, by) ? sortKeys[by] : undefined;
+  const known = Object.keys(sortKeys).join(', ');
+  if (sortKey === undefined)
+    return errAsync(invalidRequest('sort', `sort must be one of ${known}; a minus before it means descending order`));
+  if (lastOutcome !== undefined && !Object.hasOwn(outcomeWords, lastOutcome))
+    return errAsync(
+      invalidRequest('last_outcome', `last_outcome must be one of ${Object.keys(outcomeWords).join(', ')}`),
+    );
+  const compiled = filter === '' ? ok(undefined) : compileFilter.job(filter);
+  if (compiled.isErr()) return errAsync(compiled.error);
+  const namespace = namespaceOf(input);
+  const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
+  const readable = visibilityOf(caller, everyNamespace, ['read-job']);
+  const outcomes = showsOutcomes(input);
+  const positionOf = positions(sortKey, sort.startsWith('-') !== (input.reverse === true));
+  const accept = (view: ReadView, stub: JobListStub) => {
+    if (!sees(stub.Namespace) || !stub.ID.startsWith(prefix)) return accepted(false);
+    if (pool !== undefined && stub.NodePool !== pool) return accepted(false);
+    if (lastOutcome !== undefined && lastOutcomeOf(stub) !== lastOutcome) return accepted(false);
+    const job = compiled.value === undefined ? undefined : view.get(jobs, jobStubs.key(stub))?.record;
+    if (job === undefined || compiled.value === undefined) return accepted(compiled.value === undefined);
+    return compiled.value.matches(readable.sees(job.Namespace) ? job : jobAsListed(job));
+  };
+  const children = new FunctionChildren();
+  const show = (view: ReadView, stub: JobListStub): ListedJob => {
+    const Meta = meta ? view.get(jobs, jobStubs.key(stub))?.record.Meta : undefined;
+    const shown = listed(Meta && Object.keys(Meta).length > 0 ? { ...stub, Meta } : stub);
+    return withChildren(view, outcomes ? shown : withoutOwnMembers(shown), children);
+  };
+  const size = perPage > 0 ? Math.min(perPage, longestPage) : longestPage;
+  const steps = function* (current: () => ReadView): Steps<Answer<Page<ListedJob> | FilterEvaluationError>> {
+    const index = Math.max(...[jobs, jobSummaries].map((table) => current().tableIndex(table)));
+    const best = new Best<JobListStub>(size + 1, Buffer.from(nextToken, 'base64url').toString('utf16le'));
+    const scope = namespace === everyNamespace ? {} : { prefix: [namespace] };
+    const keyOf = ({ Namespace, ID }: JobListStub): [string, string] => [Namespace, ID];
+    for (const page of pagesOf(current, jobStubs, { ...scope, size: 32, keyOf })) {
+      for (const stub of page) {
+        const matches = accept(current(), stub);
+        if (matches.isErr()) return { index: atOnce, value: matches.error };
+        if (matches.value) best.add(positionOf(stub), stub);
+      }
+      yield;
+    }
+    const [found, next] = best.page();
+    const token = next === undefined ? '' : Buffer.from(next, 'utf16le').toString('base64url');
+    return { index, value: { items: found.map((stub) => show(current(), stub)), nextToken: token } };
+  };
+  const asked = [
+    namespace,
+    key,
+    outcomes,
+    readable.key,
+    sort,
+    lastOutcome,
+    filter,
+    prefix,
+    pool,
+    meta,
+    size,
+    nextToken,
+  ];
+  const query = {
+    key: () => JSON.stringify(['sorted-jobs', ...asked, input.reverse === true]),
+    tables: [...rows(jobs), ...rows(jobSummaries), ...childrenTables],
+    run: (view: ReadView) => finish(steps(() => view)),
+    steps,
+  };
+  return answerQuery(context, query, input.waiting).andThen((answer) =>
+    'type' in answer.value ? err(answer.value) : ok({ index: answer.index, value: answer.value }),
+  );
+}
+
+const accepted = (value: boolean): Result<boolean, FilterEvaluationError> => ok(value);
+
+/** A string for each job whose order is that of the list. Descending order is that of the complements of the characters. */
+function positions(sortKey: (stub: JobListStub) => string | number | undefined, descending: boolean) {
+  return (stub: JobListStub): string => {
+    const value = sortKey(stub);
+    const text = typeof value === 'number' ? String(value).padStart(20, '0') : value;
+    const ordered = text === undefined ? '\uffff' : descending ? complement(text) : text;
+    return [ordered, stub.Namespace, stub.ID].join('\u0000');
+  };
+}
+
+/** Ends with the greatest character, because a longer string is before its beginning. */
+function complement(text: string): string {
+  return `${Array.from(text, (_, at) => String.fromCharCode(0xfffe - text.charCodeAt(at))).join('')}\uffff`;
+}
+
+/** The first records from a position on, as many as are wanted. */
+class Best<T> {
+  readonly #found: { readonly position: string; readonly record: T }[] = [];
+  readonly #wanted: number;
+  readonly #from: string;
+
+  constructor(wanted: number, from: string) {
+    this.#wanted = wanted;
+    this.#from = from;
+  }
+
+  add(position: string, record: T): void {
+    if (position < this.#from) return;
+    let [low, high] = [0, this.#found.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#found[middle]?.position ?? '') < position) low = middle + 1;
+      else high = middle;
+    }
+    if (low === this.#wanted) return;
+    this.#found.splice(low, 0, { position, record });
+    if (this.#found.length > this.#wanted) this.#found.pop();
+  }
+
+  /** All but the last of those wanted, and the position of that one. */
+  page(): readonly [readonly T[], string | undefined] {
+    const records = this.#found.map(({ record }) => record);
+    return this.#found.length < this.#wanted
+      ? [records, undefined]
+      : [records.slice(0, -1), this.#found.at(-1)?.position];
+  }
+}
+
+/** The most jobs on a page in another order, and the most runs of a function on one. */
 const longestPage = 1000;
 
 /** The stored jobs of the prefix, and then the runs of its function by number. */
@@ -199,7 +370,8 @@ function listJobsAndRuns(
     show: (view: ReadView, row) => {
       if (row.parent === undefined) return withChildren(view, shownJob(view, row.stored, meta, outcomes), children);
       const { job, run } = runOfRow(view, row.parent, row.stored);
-      return listed(jobListStub(job, runSummary(job, run), meta, outcomes ? runOutcomeOf(run) : undefined));
+      const outcome = outcomes ? runOutcomeOf(run) : undefined;
+      return listed(jobListStub(job, runSummary(job, run), meta, outcome && { Outcome: outcome }));
     },
   });
 }

@@ -8,24 +8,17 @@ import { jobDiff } from '../../../jobs/diff/diff-jobs.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { InvalidJob, PolicyRefused, QuotaExceeded, RegistrationsDisabled } from '../../../jobs/errors.js';
-import { jobs, jobVersions } from '../../../jobs/job-record.js';
-import { namespaces } from '../../../jobs/namespaces/namespace.js';
 import { nextLaunch, timeZone, utc } from '../../../jobs/periodic/decide-launch.js';
 import { documentWarnings } from '../../../jobs/validation/job-warnings.js';
 import { warningsText } from '../../../jobs/validation/problems.js';
-import type { ReadView, StorageError } from '../../../ports/storage.js';
-import { allocations } from '../../../scheduler/allocation.js';
+import type { StorageError } from '../../../ports/storage.js';
 import type { AllocationMetric } from '../../../scheduler/allocation-metric.js';
-import { deployments } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation, PlanAnnotations } from '../../../scheduler/evaluation.js';
-import { nodes } from '../../../scheduler/node.js';
-import { nodePools } from '../../../scheduler/node-pool.js';
 import type { SchedulingResult } from '../../../scheduler/plan/outcome.js';
 import { schedulingSteps } from '../../../scheduler/schedule.js';
-import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { commit, rehearse, rehearseInSteps } from '../../commit.js';
+import { rehearse, rehearseInSteps } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { refreshCluster } from '../../context/learn-cluster.js';
 import { stepsInTurns } from '../../context/steps-in-turns.js';
@@ -37,15 +30,8 @@ import { inputChangesSince, watchOf } from '../../records/scheduling/plan-basis.
 import { readInStep, snapshotInSteps } from '../../records/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../../write-transaction.js';
 import { checkDemands, checkQuota, faultsOrRefusal, functionWarnings, keptWarnings } from './check-registration.js';
-import {
-  authoriseRegistration,
-  type JobRegistration,
-  type Registered,
-  type RegisterJobError,
-  type RegisterJobInput,
-  readAdmitted,
-  registerWithin,
-} from './register-job.js';
+import { type PlanOutdated, sealOf } from './plan-seal.js';
+import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
 
 /** The job whose registration is planned, in the form that `registerJob` accepts. */
 interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
@@ -60,7 +46,7 @@ interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobI
 }
 
 /** A plan changes nothing, so it is allowed while registrations are disabled. */
-type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
+type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled | PlanOutdated>;
 
 /**
  * Plans a registration: the registration itself and the scheduling of its evaluation, on a copy of the state that is discarded. Neither a
@@ -175,8 +161,8 @@ export interface JobPlan {
   readonly warnings: string;
   /** Index of the state that the plan is based on. */
   readonly index: number;
-  /** For `applyPlan`: registers the job only if the plan's inputs are unchanged. */
-  readonly seal: PlanSeal;
+  /** For a registration of the same document with the same options: it is refused if what this plan relied on has changed. */
+  readonly seal: string;
 }
 
 interface PlanRequest {
@@ -220,7 +206,7 @@ function* planInSteps(
   const kept = checkQuota(tx, registrationOf(current, request, tx.index, tx.now));
   if (kept.isErr()) return err(kept.error);
   const decided = kept.value;
-  const seal = sealOf(tx, jobToSeal(registration, decided.job), registration.policyOverride === true);
+  const seal = sealOf(registration, current, tx.index - 1);
   const planned = writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job;
   const result = yield* scheduleInSteps(tx, planned, { known, page });
   const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
@@ -253,11 +239,6 @@ const whole = { contextual: true, complete: true };
 /** The document with the IDs that a registration would assign to its scaling policies. */
 function submitted(decided: Job, job: Job): Job {
   return { ...job, TaskGroups: decided.TaskGroups };
-}
-
-/** The job with the preserved counts and resources: `applyPlan` registers it unchanged. */
-function jobToSeal({ job, preserveCounts = false, preserveResources = false }: JobRegistration, decided: Job): Job {
-  return preserveCounts || preserveResources ? submitted(decided, job) : job;
 }
 
 /** Plans the job as it would be registered. A parent of instances is planned like an instance. */
@@ -293,61 +274,4 @@ function isoInZone(instant: Instant, offset: number): string {
   const minutes = Math.abs(Math.trunc(offset / 60));
   const [hours, rest] = [Math.trunc(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
   return `${wall}${offset < 0 ? '-' : '+'}${hours}:${rest}`;
-}
-
-/** The inputs of a plan: the job as it would be registered, and the last changes of all tables that the plan depends on. */
-export interface PlanSeal {
-  /** As it would be stored. */
-  readonly job: Job;
-  /** Whether soft-mandatory policies were overridden. */
-  readonly policyOverride: boolean;
-  /** By table, the index of its last change. */
-  readonly indexes: Readonly<Record<string, number>>;
-}
-
-/** An input of the plan has changed since it was made. */
-export interface PlanOutdated {
-  readonly type: 'plan_outdated';
-  /** The tables with newer changes. */
-  readonly changed: readonly string[];
-  readonly message: string;
-}
-
-const tables = [jobs, jobVersions, namespaces, allocations, deployments, nodes, nodePools, schedulerConfigurations];
-
-function sealOf(view: ReadView, job: Job, policyOverride: boolean): PlanSeal {
-  return {
-    job,
-    policyOverride,
-    indexes: Object.fromEntries(tables.map((table) => [table.name, view.tableIndex(table)])),
-  };
-}
-
-function checkSeal(view: ReadView, { indexes }: PlanSeal): Result<void, PlanOutdated> {
-  const changed = tables.filter((table) => view.tableIndex(table) !== indexes[table.name]).map(({ name }) => name);
-  if (changed.length === 0) return ok(undefined);
-  const message = `the plan is out of date: ${changed.join(', ')} changed since it was made; plan again`;
-  return err({ type: 'plan_outdated', changed, message });
-}
-
-/**
- * Registers a planned job only if the plan's inputs are unchanged, so that the effect is as
- * planned. In a busy installation a plan is soon outdated: create another one then.
- */
-export function applyPlan(
-  context: EngineContext,
-  caller: Principal,
-  seal: PlanSeal,
-): ResultAsync<Registered, RegisterJobError | PlanOutdated> {
-  const registration = {
-    job: { ...seal.job, NomadTokenID: caller.accessor },
-    version: null,
-    policyOverride: seal.policyOverride,
-    triggeredBy: 'job-register' as const,
-  };
-  const allowed = authoriseRegistration(caller, registration);
-  if (allowed.isErr()) return errAsync(allowed.error);
-  return commit(context, caller, (tx) => checkSeal(tx, seal).andThen(() => registerWithin(tx, registration))).map(
-    ({ value }) => value,
-  );
 }

@@ -44,6 +44,7 @@ import {
   functionWarnings,
   keptWarnings,
 } from './check-registration.js';
+import { checkSeal, type PlanOutdated } from './plan-seal.js';
 
 /** A submitted job document. */
 export interface JobDocumentInput {
@@ -76,6 +77,8 @@ export interface RegisterJobInput extends JobDocumentInput {
   readonly policyOverride?: boolean;
   /** Priority of the evaluation; the job's when 0 or absent. */
   readonly evalPriority?: number;
+  /** The seal of a plan: registers only what was planned, and only if what the plan relied on is unchanged. */
+  readonly seal?: string;
 }
 
 /** The result of every operation that registers: register, update, revert, scale, evaluate. */
@@ -104,6 +107,7 @@ export type RegisterJobError =
   | UnknownRegion
   | RegistrationRefusal
   | RegistrationsDisabled
+  | PlanOutdated
   | JobOfFunction
   | StorageError;
 
@@ -137,7 +141,12 @@ export function registerJob(
   };
   const allowed = authoriseRegistration(caller, registration);
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
-  return commit(context, caller, (tx) => registerWithin(tx, registration)).map(({ value }) => value);
+  const { seal } = input;
+  const register = (tx: Transaction): Result<Registered, RegisterJobError> =>
+    (seal === undefined ? ok(undefined) : checkSeal(tx, registration, seal)).andThen(() =>
+      registerWithin(tx, registration),
+    );
+  return commit(context, caller, register).map(({ value }) => value);
 }
 
 const noSource: SubmissionInput = { Source: '', Format: '', VariableFlags: null, Variables: '' };
@@ -159,7 +168,7 @@ export interface JobRegistration {
   readonly warnings?: readonly string[];
 }
 
-export function authoriseRegistration(
+function authoriseRegistration(
   caller: Principal,
   { job, policyOverride }: Pick<JobRegistration, 'job' | 'policyOverride'>,
 ): Result<void, PermissionDenied> {

@@ -24,6 +24,7 @@ const visibleToEverybody = new Set([
   'policies.self',
   'roles.list',
   'tokens.self',
+  'tokens.rights',
   'variables.list',
   'organizations.list',
   'notifications.search',

@@ -149,6 +149,19 @@ describe('resources', () => {
     for (const name of ['NextPeriodicLaunch', 'CreatedEvals', 'FailedTGAllocs']) expect(json).toHaveProperty(name);
   });
 
+  it('a plan has a seal on request, and the registration with it is carried out once', async () => {
+    const Job = service('sealed');
+    const unsealed = await server.ask('POST', '/v1/job/sealed/plan', { body: { Job } });
+    expect(unsealed.json).not.toHaveProperty('Seal');
+    const { json } = await server.ask('POST', '/v1/job/sealed/plan', { body: { Job, Seal: true } });
+    const apply = () => server.ask('POST', '/v1/jobs', { body: { Job, Seal: json.Seal } });
+    expect((await apply()).status).toBe(200);
+    const again = await apply();
+    expect([again.status, again.text]).toEqual([409, expect.stringContaining('the plan is out of date: job')]);
+    const wrong = await server.ask('POST', '/v1/jobs', { body: { Job, Seal: 'x' } });
+    expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('Seal must be')]);
+  });
+
   it('a plan tells why a group would find no place, and the next launch of a periodic job', async () => {
     const Job = service('too-large', { TaskGroups: [group({ Tasks: [task({ Resources: { CPU: 9e8 } })] })] });
     const refused = await server.ask('POST', '/v1/job/too-large/plan', { body: { Job } });

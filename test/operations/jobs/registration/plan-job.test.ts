@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal } from '../../../../src/index.js';
+import { hostPrincipal, type JobInput } from '../../../../src/index.js';
 import { readJob } from '../../../../src/operations/jobs/reading/read-job.js';
-import { applyPlan, planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
+import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
 import { registerNode } from '../../../../src/operations/scheduling/register-node.js';
@@ -116,7 +116,11 @@ describe('a plan', () => {
     expect(JSON.stringify((await plan({ preserveCounts: true })).diff)).not.toContain('"Name":"Count"');
     const kept = await plan({ preserveCounts: true, preserveResources: true });
     expect(kept.diff?.Type).toBe('None');
-    (await applyPlan(engine, hostPrincipal, kept.seal))._unsafeUnwrap();
+    const flags = { preserveCounts: true, preserveResources: true };
+    const sealed = { job: job(1, 64), seal: kept.seal };
+    const otherwise = (await registerJob(engine, hostPrincipal, sealed))._unsafeUnwrapErr();
+    expect(otherwise).toMatchObject({ type: 'plan_outdated', changed: ['document'] });
+    (await registerJob(engine, hostPrincipal, { ...sealed, ...flags }))._unsafeUnwrap();
     const stored = (await readJob(engine, hostPrincipal, { jobId: 'web' }))._unsafeUnwrap().value?.record;
     expect(stored).toMatchObject({ Version: 0, TaskGroups: [{ Count: 3, Tasks: [{ Resources: { MemoryMB: 32 } }] }] });
   });
@@ -153,29 +157,79 @@ describe('a plan', () => {
 });
 
 describe('a sealed plan', () => {
-  it('is applied as it was made', async () => {
-    await using cluster = fakeCluster();
-    await cluster.addNode('n1');
-    const plan = (await planJob(cluster.engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
-    (await applyPlan(cluster.engine, hostPrincipal, plan.seal))._unsafeUnwrap();
-    const again = await applyPlan(cluster.engine, hostPrincipal, plan.seal);
-    expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'plan_outdated' });
-  });
+  type World = ReturnType<typeof fakeCluster>;
+  const planned = async ({ engine }: World, job: JobInput) =>
+    (await planJob(engine, hostPrincipal, { job }))._unsafeUnwrap().seal;
+  const applied = ({ engine }: World, job: JobInput, seal: string) => registerJob(engine, hostPrincipal, { job, seal });
+  const next = serviceJob('web', { Priority: 60 });
 
-  it.each([
-    ['the job', async (engine: Parameters<typeof registerJob>[0]) => stopJob(engine, hostPrincipal, { jobId: 'web' })],
-    [
-      'the nodes',
-      async (engine: Parameters<typeof registerJob>[0]) => registerNode(engine, hostPrincipal, nodeFrom('n2')),
-    ],
-  ])('is refused after a change of %s', async (_, change) => {
-    await using cluster = fakeCluster();
+  async function worldOfWeb(): Promise<World> {
+    const cluster = fakeCluster();
     await cluster.addNode('n1');
     (await registerJob(cluster.engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    (await registerJob(cluster.engine, hostPrincipal, { job: serviceJob('other') }))._unsafeUnwrap();
     await cluster.clock.advance(minute);
-    const job = serviceJob('web', { Priority: 60 });
-    const plan = (await planJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
-    (await change(cluster.engine))._unsafeUnwrap();
-    expect((await applyPlan(cluster.engine, hostPrincipal, plan.seal))._unsafeUnwrapErr().type).toBe('plan_outdated');
+    return cluster;
+  }
+
+  it('is applied as it was made, once', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const seal = await planned(cluster, serviceJob('web'));
+    (await applied(cluster, serviceJob('web'), seal))._unsafeUnwrap();
+    const again = await applied(cluster, serviceJob('web'), seal);
+    expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'plan_outdated', changed: expect.arrayContaining(['job']) });
+  });
+
+  const changes: readonly [string, string[], (cluster: World) => Promise<unknown>][] = [
+    ['the job', ['job'], async ({ engine }) => stopJob(engine, hostPrincipal, { jobId: 'web' })],
+    ['the nodes', ['nodes'], async ({ engine }) => registerNode(engine, hostPrincipal, nodeFrom('n2'))],
+    [
+      'what another job takes',
+      ['allocations'],
+      async (cluster) => {
+        await registerJob(cluster.engine, hostPrincipal, { job: serviceJob('third') });
+        await cluster.clock.advance(minute);
+      },
+    ],
+  ];
+  it.each(changes)('is refused after a change of %s', async (_, changed, change) => {
+    await using cluster = await worldOfWeb();
+    const seal = await planned(cluster, next);
+    await change(cluster);
+    const refusal = (await applied(cluster, next, seal))._unsafeUnwrapErr();
+    expect(refusal).toMatchObject({ type: 'plan_outdated', changed });
+  });
+
+  it('is applied although other jobs have ended and nodes have reported', async () => {
+    await using cluster = await worldOfWeb();
+    const seal = await planned(cluster, next);
+    (await stopJob(cluster.engine, hostPrincipal, { jobId: 'other' }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    (await applied(cluster, next, seal))._unsafeUnwrap();
+  });
+
+  it('is for the document and the options that it was made for', async () => {
+    await using cluster = await worldOfWeb();
+    const seal = await planned(cluster, next);
+    const refusal = (await applied(cluster, serviceJob('web', { Priority: 61 }), seal))._unsafeUnwrapErr();
+    expect(refusal).toMatchObject({ type: 'plan_outdated', changed: ['document'] });
+  });
+
+  it.each(['', 'x', '1.2.3', `1.2.${'a'.repeat(44)}`, `-1.0.${'a'.repeat(43)}=`])(
+    'is no other text, such as %j',
+    async (seal) => {
+      await using cluster = await worldOfWeb();
+      expect((await applied(cluster, next, seal))._unsafeUnwrapErr()).toMatchObject({
+        type: 'invalid_request',
+        field: 'Seal',
+      });
+    },
+  );
+
+  it('of another store is refused', async () => {
+    await using cluster = await worldOfWeb();
+    const [, job, digest] = (await planned(cluster, next)).split('.');
+    expect((await applied(cluster, next, `999999999.${job}.${digest}`))._unsafeUnwrapErr().type).toBe('plan_outdated');
   });
 });

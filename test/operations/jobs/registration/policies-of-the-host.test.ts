@@ -6,7 +6,7 @@ import type { JobInput } from '../../../../src/jobs/document/job-input.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
 import { dispatchJob } from '../../../../src/operations/jobs/dispatch-job.js';
 import { revertJob } from '../../../../src/operations/jobs/job-versions.js';
-import { applyPlan, planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
+import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { validateSubmittedJob } from '../../../../src/operations/jobs/registration/validate-submitted-job.js';
 import { scaleJob } from '../../../../src/operations/jobs/scale-job.js';
@@ -69,7 +69,8 @@ describe('policies of the host', () => {
     expect((await planJob(w.engine, hostPrincipal, { job: sized(4) }))._unsafeUnwrapErr()).toEqual(refused);
     const plan = (await planJob(w.engine, hostPrincipal, { job: sized(4), policyOverride: true }))._unsafeUnwrap();
     expect(plan.warnings).toContain('was overridden');
-    expect((await applyPlan(w.engine, hostPrincipal, plan.seal))._unsafeUnwrap().warnings).toContain('was overridden');
+    const sealed = { job: sized(4), policyOverride: true, seal: plan.seal };
+    expect((await registerJob(w.engine, hostPrincipal, sealed))._unsafeUnwrap().warnings).toContain('was overridden');
   });
 
   it('are among the errors and warnings of a validation', async () => {
