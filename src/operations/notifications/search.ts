@@ -45,8 +45,8 @@ const size = 64;
 const longest = 256;
 
 /**
- * Workspaces and configurations by a part of the name (of configurations also of the host) or the beginning of the ID, without case; events
- * and deliveries by the beginning of the ID.
+ * Workspaces and configurations by a part of the name, without case (of configurations also of the host), or by the beginning of the ID;
+ * events and deliveries by the beginning of the ID.
  */
 export function searchNotifications(
   context: EngineContext,
