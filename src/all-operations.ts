@@ -117,16 +117,16 @@ import { purgeNode } from './operations/nodes/purge-node.js';
 import { listNodeAllocations } from './operations/nodes/read-node-allocations.js';
 import { readSchedulerConfiguration, setSchedulerConfiguration } from './operations/nodes/scheduler-configuration.js';
 import { createNotificationConfiguration } from './operations/notifications/configurations/create-notification-configuration.js';
-import { deleteNotificationConfiguration } from './operations/notifications/configurations/delete-notification-configuration.js';
 import {
   listNotificationConfigurations,
   showDestinationHealth,
   showNotificationConfiguration,
 } from './operations/notifications/configurations/list-notification-configurations.js';
 import {
+  deleteNotificationConfiguration,
   pauseNotificationConfiguration,
   resumeNotificationConfiguration,
-} from './operations/notifications/configurations/pause-notification-configuration.js';
+} from './operations/notifications/configurations/pause-and-delete-configuration.js';
 import { putNotificationConfiguration } from './operations/notifications/configurations/put-notification-configuration.js';
 import {
   enableNotificationConfiguration,
@@ -134,14 +134,17 @@ import {
 } from './operations/notifications/configurations/update-notification-configuration.js';
 import { verifyNotificationConfiguration } from './operations/notifications/configurations/verify-notification-configuration.js';
 import { deliveryLoop } from './operations/notifications/delivery/delivery-loop.js';
-import { eraseNotificationEvent } from './operations/notifications/events/erase-notification-event.js';
 import {
   listEventTypes,
   putEventTypeOfDocument,
   removeEventType,
   showEventType,
 } from './operations/notifications/events/event-types.js';
-import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
+import {
+  eraseNotificationEvent,
+  listNotificationEvents,
+  showNotificationEvent,
+} from './operations/notifications/events/events-log.js';
 import {
   explainEvent,
   sendNotificationEvent,
@@ -469,7 +472,7 @@ export const loops: readonly BackgroundLoop[] = [
   jobRestartLoop,
 ];
 
-export { mayPerform } from './access/authorise.js';
+export { mayPerform } from './access/allows.js';
 export { workloadCaller } from './operations/access/tokens/authenticate-token.js';
 /* What the host of an engine and agents in its process use, beside the calls. */
 export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';

@@ -1,8 +1,7 @@
 import { policies, roles } from './access/policy-record.js';
 import { oneTimeTokens, tokens } from './access/tokens.js';
 import { nodeConnections, relayMessages, relaySessions } from './agent/link/relay.js';
-import type { Topic } from './events/changes.js';
-import { earlierRecords, noticeBatches } from './events/event-records.js';
+import { earlierRecords, noticeBatches, type Topic } from './events/changes.js';
 import { declarations, schedules } from './functions/declaration.js';
 import { functionReports } from './functions/reports.js';
 import {
@@ -21,8 +20,7 @@ import { jobSubmissions } from './jobs/changes/submissions.js';
 import { jobs, jobVersions } from './jobs/job-record.js';
 import { dispatchRates, namespaces, quotaUsages } from './jobs/namespaces/namespace.js';
 import { periodicLaunches } from './jobs/periodic/periodic-launch.js';
-import { jobRuns } from './jobs/runs/job-run.js';
-import { endedRuns } from './jobs/runs/run-history.js';
+import { endedRuns, jobRuns } from './jobs/runs/job-run.js';
 import { scalingEvents } from './jobs/scaling/scaling-records.js';
 import { jobStubs, jobSummaries } from './jobs/status/job-summary.js';
 import { configurations, configurationWithoutSecrets } from './notifications/configurations/configuration.js';

@@ -7,7 +7,7 @@ import { tokens } from '../../../src/access/tokens.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import { type Engine, hostPrincipal, type Principal, pendingTask } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { endedRuns } from '../../../src/jobs/runs/run-history.js';
+import { endedRuns } from '../../../src/jobs/runs/job-run.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';
 import { putRole } from '../../../src/operations/access/roles.js';
 import { removeToken, saveToken } from '../../../src/operations/access/tokens/save-token.js';

@@ -7,11 +7,11 @@ import { configurations } from '../../../src/notifications/configurations/config
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
-import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/delete-notification-configuration.js';
 import {
   listNotificationConfigurations,
   showNotificationConfiguration,
 } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/pause-and-delete-configuration.js';
 import {
   enableNotificationConfiguration,
   updateNotificationConfiguration,

@@ -6,9 +6,9 @@ import { createEngine } from '../../../src/engine.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
 import { putNotificationConfiguration } from '../../../src/operations/notifications/configurations/put-notification-configuration.js';
-import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
 import { putEventType } from '../../../src/operations/notifications/events/event-types.js';
 import {
+  eraseNotificationEvent,
   listNotificationEvents,
   showNotificationEvent,
 } from '../../../src/operations/notifications/events/events-log.js';

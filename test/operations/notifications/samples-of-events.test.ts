@@ -4,7 +4,7 @@ import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
 import { triggerSpellings } from '../../../src/notifications/events/trigger.js';
-import { pauseNotificationConfiguration } from '../../../src/operations/notifications/configurations/pause-notification-configuration.js';
+import { pauseNotificationConfiguration } from '../../../src/operations/notifications/configurations/pause-and-delete-configuration.js';
 import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import { putEventType } from '../../../src/operations/notifications/events/event-types.js';
 import {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
-import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
 import {
+  eraseNotificationEvent,
   listNotificationEvents,
   showNotificationEvent,
 } from '../../../src/operations/notifications/events/events-log.js';

@@ -7,15 +7,18 @@ import {
   type DeliveryOutcome,
   deliveries,
   deliveryOutcomes,
+  isUnfinished,
   outcomeOf,
   sequenceFromId,
+  withoutContents,
 } from '../../../notifications/delivery/delivery.js';
-import { freshDelivery } from '../../../notifications/delivery/transition-delivery.js';
+import { freshDelivery, transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import {
   eventRecord,
   events,
   filterProblem,
+  orderKeyOf,
   passesFilter,
   type StoredEvent,
 } from '../../../notifications/events/event.js';
@@ -26,15 +29,18 @@ import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { deliveryOf } from '../../records/delivery-rows.js';
+import { deliveryOf, releaseNext } from '../../records/delivery-rows.js';
 import { firstSequenceIn, mayManage } from '../../records/earlier-workspace.js';
 import type { MayWait } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/parked-queries.js';
+import type { Transaction } from '../../write-transaction.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
-import { currentState, type DeliveryDetails, describeDelivery } from '../log/delivery-log.js';
+import { touchQueue } from '../log/change-queue.js';
+import { currentState, type DeliveryDetails, describeDelivery, queueClock } from '../log/delivery-log.js';
 import { readRowsWaiting, readWaiting } from '../read-waiting.js';
 
 /** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
@@ -290,4 +296,51 @@ function matches(
     outcome === undefined ||
     visibleDeliveries(view, caller, event, ordered).some(({ state }) => outcomeOf(state) === outcome)
   );
+}
+
+/**
+ * Erases the content of an event and every response to it. Its record is kept: the time of acceptance and the outcomes of its
+ * deliveries. Unfinished deliveries are cancelled. A request in progress cannot be stopped; only the status of its response is kept.
+ */
+export function eraseNotificationEvent(
+  context: EngineContext,
+  caller: Principal,
+  { eventId }: { readonly eventId: string },
+): ResultAsync<void, NotFound | StorageError> {
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  return commit<void, NotFound>(context, caller, (tx) => {
+    const found = findEvent(tx, caller, eventId, 'admin');
+    if (found.isErr()) return err(found.error);
+    const event = found.value;
+    const { queue: now } = queueClock(context, tx);
+    for (const delivery of deliveriesOf(tx, event, ordered)) eraseDelivery(tx, delivery, now);
+    tx.put(events, erased(event, tx.now));
+    return ok(undefined);
+  }).map(() => undefined);
+}
+
+function erased(event: StoredEvent, now: number): StoredEvent {
+  const { trigger, createdAt } = event;
+  return {
+    ...event,
+    erasedAt: event.erasedAt ?? now,
+    event: {
+      kind: 'custom',
+      trigger,
+      message: '',
+      data: {},
+      orderKey: orderKeyOf(event.event),
+      occurredAt: new Date(createdAt).toISOString(),
+      body: 'envelope',
+    },
+  };
+}
+
+function eraseDelivery(tx: Transaction, delivery: Delivery, now: Instant): void {
+  const cancelled = transitionDelivery(delivery.state, { type: 'cancelled', at: tx.now, reason: 'content_erased' });
+  const next: Delivery = { ...withoutContents(delivery), state: cancelled.unwrapOr(delivery.state) };
+  tx.put(deliveries, next);
+  if (!isUnfinished(delivery.state)) return;
+  releaseNext(tx, next, now);
+  touchQueue(tx, delivery.configurationId);
 }
