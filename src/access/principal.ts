@@ -28,8 +28,8 @@ export interface NamespaceRule {
  * `admin` manages a workspace's notification configurations and may send events; `events` may only send events; `portal` manages
  * configurations and deliveries within the limits of `Principal.portal`. Each includes reading the workspace.
  */
-export type WorkspaceRight = (typeof workspaceRights)[number];
-export const workspaceRights = ['admin', 'events', 'portal'] as const;
+export type WorkspaceRight = 'admin' | 'events' | 'portal';
+export const workspaceRights: readonly WorkspaceRight[] = ['admin', 'events', 'portal'];
 
 /** A task that calls with its workload identity: it may read its job's variables. */
 export interface Workload {

@@ -15,7 +15,7 @@ import { readInTurns } from '../context/steps-in-turns.js';
 import { mayManage } from '../records/earlier-workspace.js';
 import { pagesOf } from '../records/pages.js';
 import { decryptSecret } from '../records/stored-secrets.js';
-import { visibleDeliveries } from './events/events-log.js';
+import { existsFor, visibleDeliveries } from './events/events-log.js';
 
 /** What a search has found, at most 20 of each kind: only what the caller may read. */
 export interface NotificationMatches {
@@ -45,8 +45,8 @@ const size = 64;
 const longest = 256;
 
 /**
- * Workspaces and configurations by a part of the name (of configurations also of the host) or the beginning of the ID, without case; events
- * and deliveries by the beginning of the ID.
+ * Workspaces and configurations by a part of the name, without case (of configurations also of the host), or by the beginning of the ID;
+ * events and deliveries by the beginning of the ID.
  */
 export function searchNotifications(
   context: EngineContext,
@@ -174,7 +174,8 @@ function* eventsIn(
         reverse: true,
         limit: size,
       });
-      yield page.map(({ record }) => (mayManage(view, caller, record) ? record : undefined));
+      const isVisible = (event: StoredEvent) => mayManage(view, caller, event) && existsFor(view, caller, event);
+      yield page.map(({ record }) => (isVisible(record) ? record : undefined));
       if (page.length < size) break;
       to = page.at(-1)?.record.sequence ?? 0;
     }

@@ -5,6 +5,7 @@ import { hostPrincipal, type Principal } from '../../../src/access/principal.js'
 import { tokens } from '../../../src/access/tokens.js';
 import type { Client } from '../../../src/client/index.js';
 import { orThrow } from '../../../src/index.js';
+import { createPortalToken } from '../../../src/operations/notifications/workspaces/portal-tokens.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { minute } from '../../../src/shared/duration.js';
 import {
@@ -50,8 +51,8 @@ async function world() {
 }
 
 /** The type of the error that a call is answered with. */
-async function typeOf(call: object): Promise<string> {
-  return ((await call) as Result<unknown, { readonly type: string }>)._unsafeUnwrapErr().type;
+async function typeOf<T, E extends { readonly type: string }>(call: PromiseLike<Result<T, E>>): Promise<string> {
+  return (await mustFail(call)).type;
 }
 
 /** In process a call that changes something is refused at once if its caller cannot have the right anywhere. */
@@ -93,37 +94,37 @@ test('sees nothing of other kinds, and nothing of other workspaces', async () =>
   const explained = await orThrow(box.events.explain(workspaceId, { trigger: 'run:errored', run_id: 'run-1' }));
   expect(explained.map(({ configurationId }) => configurationId)).toEqual([hookId]);
   expect(ids(await orThrow(box.events.list(workspaceId, { outcome: 'delivered' })))).toEqual([eventId]);
-  const hidden = [
-    box.notifications.show(mailId),
-    box.notifications.health(mailId),
-    box.notifications.update(mailId, { name: 'mine' }),
-    box.notifications.delete(mailId),
-    box.notifications.verify(mailId),
-    box.notifications.enable(mailId),
-    box.notifications.pause(mailId),
-    box.notifications.resume(mailId),
-    box.notifications.sendSample(mailId, { trigger: 'run:errored' }),
-    box.deliveries.list(mailId),
-    box.deliveries.show(ofMail),
-    box.deliveries.redeliver(ofMail),
-    box.deliveries.recover(mailId, { since: all }),
-    box.recoveries.count(workspaceId, { since: all, configurationId: mailId }),
-    box.recoveries.start(workspaceId, { since: all, configurationId: mailId }),
-  ];
-  for (const call of hidden) expect(await typeOf(call)).toBe('not_found');
+  const hidden = await Promise.all([
+    typeOf(box.notifications.show(mailId)),
+    typeOf(box.notifications.health(mailId)),
+    typeOf(box.notifications.update(mailId, { name: 'mine' })),
+    typeOf(box.notifications.delete(mailId)),
+    typeOf(box.notifications.verify(mailId)),
+    typeOf(box.notifications.enable(mailId)),
+    typeOf(box.notifications.pause(mailId)),
+    typeOf(box.notifications.resume(mailId)),
+    typeOf(box.notifications.sendSample(mailId, { trigger: 'run:errored' })),
+    typeOf(box.deliveries.list(mailId)),
+    typeOf(box.deliveries.show(ofMail)),
+    typeOf(box.deliveries.redeliver(ofMail)),
+    typeOf(box.deliveries.recover(mailId, { since: all })),
+    typeOf(box.recoveries.count(workspaceId, { since: all, configurationId: mailId })),
+    typeOf(box.recoveries.start(workspaceId, { since: all, configurationId: mailId })),
+  ]);
+  for (const type of hidden) expect(type).toBe('not_found');
   expect(await typeOf(box.deliveries.ofWorkspace(workspaceId, { configuration: mailId }))).toBe('invalid_parameter');
   const others = await portalOn('ws-2', { kinds: ['generic', 'email'] });
-  for (const call of [
-    others.box.notifications.list(workspaceId),
-    others.box.notifications.show(hookId),
-    others.box.notifications.delete(hookId),
-    others.box.deliveries.show(ofHook),
-    others.box.deliveries.redeliver(ofHook),
-    others.box.events.show(eventId),
-    others.box.recoveries.start(workspaceId, { since: all }),
-    others.box.workspaces.show(workspaceId),
-  ]) {
-    expect(refusals).toContain(await typeOf(call));
+  for (const type of await Promise.all([
+    typeOf(others.box.notifications.list(workspaceId)),
+    typeOf(others.box.notifications.show(hookId)),
+    typeOf(others.box.notifications.delete(hookId)),
+    typeOf(others.box.deliveries.show(ofHook)),
+    typeOf(others.box.deliveries.redeliver(ofHook)),
+    typeOf(others.box.events.show(eventId)),
+    typeOf(others.box.recoveries.start(workspaceId, { since: all })),
+    typeOf(others.box.workspaces.show(workspaceId)),
+  ])) {
+    expect(refusals).toContain(type);
   }
   for (const q of ['mail', mailId, ofMail, 'nd-', 'net']) {
     expect(JSON.stringify(await orThrow(others.box.notifications.search(q)))).not.toMatch(/net|mail|n[ced]-/);
@@ -134,24 +135,59 @@ test('sees nothing of other kinds, and nothing of other workspaces', async () =>
   expect(await typeOf(box.recoveries.cancel(recovery))).toBe('not_found');
 });
 
+test('hears nothing of alerts about other kinds in the list of events', async () => {
+  const { engine, admin, box } = await world();
+  const attributes = { ...hook, delivery: { eventTypes: ['signalbox.*'] } };
+  const { id: alerted } = await orThrow(admin.notifications.create(workspaceId, attributes));
+  const mail = { name: 'secret mail', destinationType: 'chat-a', url: 'https://chat.example.net/x' } as const;
+  await orThrow(admin.notifications.create(workspaceId, { ...mail, enabled: true, triggers: ['run:created'] }));
+  engine.delivery.answer(({ url }) => ({ status: url.includes('chat') ? 410 : 204 }));
+  await publish(engine, { trigger: 'run:created' });
+  await engine.clock.advance(minute);
+  const triggers = async (of: Client) =>
+    (await orThrow(of.events.list(workspaceId))).items.map(({ trigger }) => trigger);
+  expect(await triggers(admin)).toContain('signalbox.deliveries.dead');
+  expect(await triggers(box)).toEqual(['run:created', 'run:errored']);
+  const [alert] = (await orThrow(admin.deliveries.list(alerted))).items;
+  expect(await typeOf(box.events.show(alert?.eventId ?? ''))).toBe('not_found');
+  expect((await orThrow(box.notifications.search(alert?.eventId ?? ''))).events).toEqual([]);
+  await engine.stop();
+});
+
 test('may not do what only an admin may', async () => {
   const { engine, box, eventId, portal } = await world();
-  for (const call of [
-    box.events.erase(eventId),
-    box.notifications.send(workspaceId, { trigger: 'run:errored', run_id: 'run-2' }),
-    box.organizations.memberships('acme'),
-    box.workspaces.createPortalToken(workspaceId, { kinds: ['email'] }),
-  ]) {
-    expect(refusals).toContain(await typeOf(call));
+  for (const type of await Promise.all([
+    typeOf(box.events.erase(eventId)),
+    typeOf(box.notifications.send(workspaceId, { trigger: 'run:errored', run_id: 'run-2' })),
+    typeOf(box.organizations.memberships('acme')),
+    typeOf(box.workspaces.createPortalToken(workspaceId, { kinds: ['email'] })),
+  ])) {
+    expect(refusals).toContain(type);
   }
-  for (const call of [box.workspaces.remove(workspaceId), box.jobs.list(), box.tokens.list()]) {
-    expect(await typeOf(call)).toBe('permission_denied');
+  for (const type of await Promise.all([
+    typeOf(box.workspaces.remove(workspaceId)),
+    typeOf(box.jobs.list()),
+    typeOf(box.tokens.list()),
+  ])) {
+    expect(type).toBe('permission_denied');
   }
   expect(portal.principal).toMatchObject({
     management: false,
     namespaces: {},
     workspaces: { [workspaceId]: 'portal' },
   });
+  await engine.stop();
+});
+
+test('an admin of another workspace is no admin here', async () => {
+  const { engine, eventId } = await world();
+  const workspaces = { [workspaceId]: 'portal', 'ws-2': 'admin' } as const;
+  const caller = { ...stranger, workspaces, portal: { kinds: ['generic'], configurations: 3 } };
+  expect(await typeOf(engine.as(caller).events.erase(eventId))).toBe('not_found');
+  const asked = { workspaceId, portal: { kinds: ['email'] } };
+  expect(await typeOf(createPortalToken(engine, caller, asked))).toBe('not_found');
+  await must(createPortalToken(engine, caller, { ...asked, workspaceId: 'ws-2' }));
+  expect((await orThrow(engine.as(caller).events.show(eventId))).id).toBe(eventId);
   await engine.stop();
 });
 

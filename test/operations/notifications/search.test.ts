@@ -78,6 +78,8 @@ test('shows what the caller may read, and nothing else', async () => {
   const reader = await found('net', can({ [workspaceId]: 'events' }));
   expect(reader).toMatchObject({ workspaces: [{ id: workspaceId }], configurations: [] });
   for (const q of [eventId, deliveryId, id]) expect(await found(q, can({ '*': 'events' })), q).toEqual(nothing);
+  const oneOfTwo = await found('net', can({ 'ws-1*': 'events' }));
+  expect(oneOfTwo.workspaces.map((workspace) => workspace.id)).toEqual([workspaceId]);
   for (const caller of [hostPrincipal, can({ 'ws-*': 'admin' })]) {
     const all = await found('net', caller);
     expect(all.workspaces.map((workspace) => workspace.id)).toEqual([workspaceId, 'ws-2']);

@@ -22,6 +22,7 @@ import {
   passesFilter,
   type StoredEvent,
 } from '../../../notifications/events/event.js';
+import { configurationOfAlert } from '../../../notifications/events/event-type.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';
@@ -191,7 +192,7 @@ export function findEvent(
 ): Result<StoredEvent, NotFound> {
   const sequence = sequenceFromId(id);
   const event = sequence === null ? undefined : view.get(events, [sequence])?.record;
-  const known = event?.id === id && mayManage(view, caller, event, right);
+  const known = event?.id === id && mayManage(view, caller, event, right) && existsFor(view, caller, event);
   return known ? ok(event) : err({ type: 'not_found', resource: 'notification_event', id });
 }
 
@@ -201,6 +202,12 @@ export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolea
     const row = deliveryOf(view, event, position) ?? freshDelivery(event, position, ordered);
     return currentState(row, view.get(queues, [id])?.record ?? null);
   });
+}
+
+/** Whether the event exists for a caller who may manage its workspace: an alert does if the configuration that it is about does. */
+export function existsFor(view: ReadView, caller: Principal, { workspaceId, event }: StoredEvent): boolean {
+  const about = event.kind === 'custom' ? configurationOfAlert(event) : null;
+  return about === null || allowsKind(caller, workspaceId, view.get(configurations, [about])?.record.kind ?? '');
 }
 
 /** Those of the deliveries that exist for the caller. */
@@ -282,7 +289,7 @@ function matches(
   { trigger, outcome, until, filter }: ListEventsRequest,
   ordered: boolean,
 ): boolean {
-  if (until !== undefined && event.createdAt >= until) return false;
+  if ((until !== undefined && event.createdAt >= until) || !existsFor(view, caller, event)) return false;
   if (trigger !== undefined && event.trigger !== trigger) return false;
   if (filter !== undefined && !passesFilter(filter, event.event)) return false;
   return (
