@@ -36,6 +36,7 @@ import {
   streamLogs,
 } from './operations/allocations/streams-and-sockets.js';
 import { type BackgroundLoop, ownAddress } from './operations/context/engine-context.js';
+import { readSeries } from './operations/context/series.js';
 import {
   failDeployment,
   pauseDeployment,
@@ -445,7 +446,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     servers: listServers,
     monitor: monitorLog,
     metrics: readMetrics,
-    series: ({ series }, _caller, { range = 'hour' }) => okAsync(series.read(range)),
+    series: (context, _caller, { range = 'hour' }) => okAsync(readSeries(context, range)),
     leader: (context) => okAsync(ownAddress(context)),
     peers: (context) => okAsync([ownAddress(context)]),
     raftConfiguration: readRaftConfiguration,

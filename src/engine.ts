@@ -191,7 +191,6 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
 
 /** The context shared by an engine's operations and loops. */
 function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
-  const series = new SeriesObserver(ports.observer ?? silentObserver, () => ports.clock.now());
   const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
   return {
     storage: ports.storage,
@@ -202,8 +201,7 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     cipher: ports.cipher,
     secrets: (ports.secrets ?? []).flatMap((secret) => [secret, ...passwordsIn(secret)]),
     transform: ports.transform,
-    observer: series,
-    series,
+    observer: new SeriesObserver(ports.observer ?? silentObserver, () => ports.clock.now()),
     tracer: ports.tracer,
     traces: new EvaluationTraces(),
     logger: feed,

@@ -160,6 +160,7 @@ export type {
   QuotaExceeded,
   RegistrationRefusal,
   RegistrationsDisabled,
+  RestartUnderWay,
   RevertRefused,
   ScalingRefused,
   TagRefused,

@@ -131,6 +131,12 @@ export class SeriesObserver implements Observer {
   }
 }
 
+/** What passed through the observer of an engine. */
+export function readSeries({ observer }: { readonly observer: Observer }, range: SeriesRange): TimeSeries {
+  if (observer instanceof SeriesObserver) return observer.read(range);
+  throw new TypeError('the observer of an engine keeps series');
+}
+
 function isKept(name: MetricName): name is keyof typeof kept {
   return Object.hasOwn(kept, name);
 }
