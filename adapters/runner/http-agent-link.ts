@@ -9,6 +9,7 @@ import { amount, clock, logger as loggerKind, optional, text, textLike } from '.
 import type { AgentLink, AgentLinkError } from '../../src/ports/agent-link.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Logger } from '../../src/ports/logger.js';
+import { stated } from '../../src/shared/values.js';
 
 type WebSocketConstructor = NonNullable<ConnectOptions['WebSocket']>;
 
@@ -61,11 +62,7 @@ const longEnough = 60_000;
 export function httpAgentLink(options: HttpAgentLinkOptions): AgentLink {
   checkOptions('httpAgentLink', options, optionTable);
   const { url, token, timeout, logger } = options;
-  const server: ConnectOptions = {
-    url,
-    ...(token === undefined ? {} : { token }),
-    ...(timeout === undefined ? {} : { timeout }),
-  };
+  const server: ConnectOptions = { url, ...stated({ token, timeout }) };
   const box = connect(server);
   const patient = connect({ ...server, timeout: longestAnswer + (timeout ?? longestAnswer) });
   const link: AgentLink = {

@@ -36,7 +36,7 @@ export function decodedBytes(value: unknown): Uint8Array {
 export function equality(type: ValueType, text: string, where: string): ValueTest {
   if (!isComparable(type)) return failing(`${where}: a value of type ${type.kind} cannot be compared`);
   if (type.kind === 'any') return equalityByValue(text, where);
-  const wanted = coerced(type.kind, text);
+  const wanted = coerced[type.kind](text);
   if (wanted === undefined) return failing(`${where}: ${quoted(text)} is not a value of type ${type.kind}`);
   const zero = ZERO[type.kind];
   return (value, evaluation) => {
@@ -61,20 +61,13 @@ function isComparable(type: ValueType): type is ScalarType & { readonly kind: ke
 const ZERO = { text: '', boolean: false, integer: 0, unsigned: 0, float: 0 } as const;
 
 /** The string as a value of the kind; undefined if it does not parse. Numbers are compared as doubles, as in JSON. */
-function coerced(kind: keyof typeof ZERO, text: string): string | number | boolean | undefined {
-  switch (kind) {
-    case 'text':
-      return text;
-    case 'boolean':
-      return parseBoolean(text);
-    case 'float':
-      return parseFloat64(text);
-    case 'integer':
-      return numberOf(parseInt64Literal(text));
-    case 'unsigned':
-      return numberOf(parseUint64Literal(text));
-  }
-}
+const coerced: Readonly<Record<keyof typeof ZERO, (text: string) => string | number | boolean | undefined>> = {
+  text: (text) => text,
+  boolean: parseBoolean,
+  float: parseFloat64,
+  integer: (text) => numberOf(parseInt64Literal(text)),
+  unsigned: (text) => numberOf(parseUint64Literal(text)),
+};
 
 function numberOf(value: bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
@@ -119,7 +112,7 @@ function elementTest(of: ValueType, text: string, where: string): ValueTest {
   if (!isComparable(of)) return failing(`${where}: its elements, each of type ${of.kind}, cannot be compared`);
   const isElement: ValueTest = of.kind === 'any' ? looseEquality(text, where) : equality(of, text, where);
   // A string that does not parse as the elements' type is an error for an empty list, too.
-  if (of.kind !== 'any' && coerced(of.kind, text) === undefined) return isElement;
+  if (of.kind !== 'any' && coerced[of.kind](text) === undefined) return isElement;
   return (value, evaluation) => Array.isArray(value) && holdsElement(value, isElement, evaluation);
 }
 

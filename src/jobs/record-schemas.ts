@@ -19,7 +19,7 @@ import {
   unsigned,
   type ValueType,
 } from '../shared/schema.js';
-import { type Block, type Field, type FieldSet, storedFields } from './document/field-table.js';
+import { type Block, type Field, type FieldKind, type FieldSet, storedFields } from './document/field-table.js';
 import { jobBlock } from './document/job.js';
 import type { Namespace, NamespaceCapabilities } from './namespaces/namespace.js';
 
@@ -27,39 +27,27 @@ import type { Namespace, NamespaceCapabilities } from './namespaces/namespace.js
 export const jobSchema = structOf(jobBlock, { name: 'StoredJob', opaque: true });
 
 function structOf(block: Block<FieldSet>, form?: Parameters<typeof struct>[1]): StructType {
-  const members = lazily(() => Object.fromEntries(storedFields(block).map(([name, field]) => [name, typeOf(field)])));
+  const members = lazily(() =>
+    Object.fromEntries(storedFields(block).map(([name, field]) => [name, types[field.kind](field)])),
+  );
   return struct(members, form);
 }
 
-function typeOf(field: Field<unknown, unknown>): ValueType {
-  switch (field.kind) {
-    case 'string':
-      return scalar(text, field);
-    case 'boolean':
-      return scalar(flag, field);
-    case 'integer':
-    case 'duration':
-      return scalar(wholeNumber(field), field);
-    case 'base64':
-      return bytes;
-    case 'strings':
-      return listOf(text);
-    case 'integers':
-      return listOf(wholeNumber(field));
-    case 'string_map':
-      return mapOf(text);
-    case 'string_list_map':
-      return mapOf(listOf(text));
-    case 'free_form':
-      return mapOf(any);
-    case 'block':
-      return field.stored === 'null' ? pointer(blockOf(field)) : blockOf(field);
-    case 'blocks':
-      return listOf(blockOf(field));
-    case 'block_map':
-      return mapOf(blockOf(field));
-  }
-}
+const types: Readonly<Record<FieldKind, (field: Field<unknown, unknown>) => ValueType>> = {
+  string: (field) => scalar(text, field),
+  boolean: (field) => scalar(flag, field),
+  integer: (field) => scalar(wholeNumber(field), field),
+  duration: (field) => scalar(wholeNumber(field), field),
+  base64: () => bytes,
+  strings: () => listOf(text),
+  integers: (field) => listOf(wholeNumber(field)),
+  string_map: () => mapOf(text),
+  string_list_map: () => mapOf(listOf(text)),
+  free_form: () => mapOf(any),
+  block: (field) => (field.stored === 'null' ? pointer(blockOf(field)) : blockOf(field)),
+  blocks: (field) => listOf(blockOf(field)),
+  block_map: (field) => mapOf(blockOf(field)),
+};
 
 function scalar(type: ScalarType, { stored }: Field<unknown, unknown>): ScalarType {
   return stored === 'null' ? pointer(type) : type;

@@ -1,5 +1,4 @@
 import { orThrow } from '../../../src/client/index.js';
-import type { StoreStatus } from '../../../src/operations/store/store-figures.js';
 import { command, type Invocation } from '../command-line/command.js';
 import { facts, inOneLine, tableOf } from '../output/tables.js';
 import { print } from './print.js';
@@ -8,6 +7,17 @@ type Figures = ReadonlyMap<
   string,
   readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]
 >;
+
+/** What the server answers. */
+interface StoreStatus {
+  readonly Index: number;
+  readonly Figures: readonly {
+    readonly Name: string;
+    readonly Labels: Readonly<Record<string, string>>;
+    readonly Value: number;
+  }[];
+  readonly Notes: readonly string[];
+}
 
 const prefix = 'signalbox.store.';
 /** `status` lists this many tables, those with most dead rows. */

@@ -12,7 +12,7 @@ import {
   type SettingsOverrides,
 } from '../../../src/index.js';
 import type { Cipher, Logger, Mailer, Storage } from '../../../src/ports/index.js';
-import { messageOf } from '../../../src/shared/values.js';
+import { messageOf, stated } from '../../../src/shared/values.js';
 import {
   createHttpHandler,
   limitConnections,
@@ -294,28 +294,16 @@ function mailerFrom({ mail }: ServeOptions): Mailer | undefined {
 }
 
 function runRule({ workspace, namespace, job, meta }: SeedFile['run_notifications'][number]): RunNotificationRule {
-  return {
-    workspace,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(job === undefined ? {} : { job }),
-    ...(meta === undefined ? {} : { meta }),
-  };
+  return { workspace, ...stated({ namespace, job, meta }) };
 }
 
 function policyRule({ name, level, refuse, message }: SeedFile['job_policies'][number]): PolicyRule {
-  return message === undefined ? { name, level, refuse } : { name, level, refuse, message };
+  return { name, level, refuse, ...stated({ message }) };
 }
 
 function quotaRule({ namespace, jobs, cpu, cores, ...rest }: SeedFile['quotas'][number]): QuotaRule {
   const { memory_mb: memoryMB, dispatches_per_minute: dispatchesPerMinute } = rest;
-  return {
-    namespace,
-    ...(jobs === undefined ? {} : { jobs }),
-    ...(cpu === undefined ? {} : { cpu }),
-    ...(cores === undefined ? {} : { cores }),
-    ...(memoryMB === undefined ? {} : { memoryMB }),
-    ...(dispatchesPerMinute === undefined ? {} : { dispatchesPerMinute }),
-  };
+  return { namespace, ...stated({ jobs, cpu, cores, memoryMB, dispatchesPerMinute }) };
 }
 
 async function firstToken(engine: Engine): Promise<string | undefined> {

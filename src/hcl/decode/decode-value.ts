@@ -81,29 +81,21 @@ export function decodeValue(value: HclValue, kind: AttributeKind, weak: boolean)
     if ('integer' in kind) return toInteger(value, weak, kind.integer);
     return toList(value, 'whole numbers', (item) => toInteger(item, weak, kind.integerList));
   }
-  switch (kind) {
-    case 'string':
-      return toText(value);
-    case 'integer':
-      return toInteger(value, weak);
-    case 'number':
-      return toNumber(value, weak);
-    case 'bool':
-      return toBool(value, weak);
-    case 'duration':
-      return toDuration(value);
-    case 'stringList':
-      return toTextList(value, weak);
-    case 'integerList':
-      return toList(value, 'whole numbers', (item) => toInteger(item, weak));
-    case 'stringMap':
-      return toMap(value, 'a map of strings', toText);
-    case 'stringListMap':
-      return toMap(value, 'a map of lists of strings', (item) => toTextList(item, weak));
-    case 'any':
-      return toData(value);
-  }
+  return decoders[kind](value, weak);
 }
+
+const decoders: Readonly<Record<Extract<AttributeKind, string>, (value: HclValue, weak: boolean) => Decoded>> = {
+  string: toText,
+  integer: (value, weak) => toInteger(value, weak),
+  number: (value, weak) => toNumber(value, weak),
+  bool: (value, weak) => toBool(value, weak),
+  duration: (value) => toDuration(value),
+  stringList: (value, weak) => toTextList(value, weak),
+  integerList: (value, weak) => toList(value, 'whole numbers', (item) => toInteger(item, weak)),
+  stringMap: (value) => toMap(value, 'a map of strings', toText),
+  stringListMap: (value, weak) => toMap(value, 'a map of lists of strings', (item) => toTextList(item, weak)),
+  any: toData,
+};
 
 /** Any value as plain data. */
 export function toData(value: HclValue): Decoded {

@@ -1,4 +1,4 @@
-import { type Block, type Field, type FieldSet, submittedFields } from './field-table.js';
+import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './field-table.js';
 import { jobBlock } from './job.js';
 
 /** JSON Schema, as far as it is used here. */
@@ -56,36 +56,30 @@ function fieldSchema(
   prefix: string,
   definitions: Record<string, JsonSchema>,
 ): JsonSchema {
-  const nested = (): JsonSchema => (field.block === undefined ? {} : reference(field.block, prefix, definitions));
-  switch (field.kind) {
-    case 'string':
-      return { type: 'string' };
-    case 'boolean':
-      return { type: 'boolean' };
-    case 'integer':
-      return integerSchema(field);
-    case 'duration':
-      return { ...integerSchema(field), description: 'Nanoseconds.' };
-    case 'base64':
-      return { type: 'string', contentEncoding: 'base64' };
-    case 'strings':
-      return { type: 'array', items: orNull({ type: 'string' }) };
-    case 'integers':
-      return { type: 'array', items: integerSchema(field) };
-    case 'string_map':
-      return { type: 'object', additionalProperties: orNull({ type: 'string' }) };
-    case 'string_list_map':
-      return { type: 'object', additionalProperties: { type: 'array', items: orNull({ type: 'string' }) } };
-    case 'free_form':
-      return { type: 'object', additionalProperties: true };
-    case 'block':
-      return nested();
-    case 'blocks':
-      return { type: 'array', items: orNull(nested()) };
-    case 'block_map':
-      return { type: 'object', additionalProperties: orNull(nested()) };
-  }
+  return schemas[field.kind](field, () =>
+    field.block === undefined ? {} : reference(field.block, prefix, definitions),
+  );
 }
+
+/** `nested`: the schema of the block. */
+const schemas: Readonly<Record<FieldKind, (field: Field<unknown, unknown>, nested: () => JsonSchema) => JsonSchema>> = {
+  string: () => ({ type: 'string' }),
+  boolean: () => ({ type: 'boolean' }),
+  integer: (field) => integerSchema(field),
+  duration: (field) => ({ ...integerSchema(field), description: 'Nanoseconds.' }),
+  base64: () => ({ type: 'string', contentEncoding: 'base64' }),
+  strings: () => ({ type: 'array', items: orNull({ type: 'string' }) }),
+  integers: (field) => ({ type: 'array', items: integerSchema(field) }),
+  string_map: () => ({ type: 'object', additionalProperties: orNull({ type: 'string' }) }),
+  string_list_map: () => ({
+    type: 'object',
+    additionalProperties: { type: 'array', items: orNull({ type: 'string' }) },
+  }),
+  free_form: () => ({ type: 'object', additionalProperties: true }),
+  block: (_, nested) => nested(),
+  blocks: (_, nested) => ({ type: 'array', items: orNull(nested()) }),
+  block_map: (_, nested) => ({ type: 'object', additionalProperties: orNull(nested()) }),
+};
 
 function integerSchema(field: Field<unknown, unknown>): JsonSchema {
   const { bounds } = field;

@@ -2,7 +2,7 @@ import { durationTextFromNanos } from '../../shared/duration.js';
 import { isRecord } from '../../shared/values.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-job.js';
 import { emptyBlock } from '../document/decode-job.js';
-import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
+import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from '../document/field-table.js';
 import { jobBlock, versionTagBlock } from '../document/job.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
 import { fieldText } from './field-texts.js';
@@ -77,7 +77,7 @@ function renderField(block: Block<FieldSet>, name: string, field: Field<unknown,
   const about = fieldText(block, name);
   const tag = withoutEffect.test(about) ? '@deprecated ' : '';
   const sentences = [`${tag}${about}`, unitText(field), defaultText(field, value)].filter((text) => text !== '');
-  return `${renderComment(sentences.join(' '), '  ')}  readonly ${name}?: ${fieldType(field)} | null;\n`;
+  return `${renderComment(sentences.join(' '), '  ')}  readonly ${name}?: ${fieldTypes[field.kind](field)} | null;\n`;
 }
 
 /** How the descriptions of fields begin that are read for older documents only. */
@@ -102,36 +102,21 @@ function defaultText(field: Field<unknown, unknown>, value: unknown): string {
   return `Default: \`${field.kind === 'duration' ? durationTextFromNanos(value as number) : String(value)}\`.`;
 }
 
-function fieldType(field: Field<unknown, unknown>): string {
-  switch (field.kind) {
-    case 'string':
-      return field.values === undefined ? 'string' : field.values.map((value) => `'${value}'`).join(' | ');
-    case 'base64':
-      return 'string';
-    case 'boolean':
-      return 'boolean';
-    case 'integer':
-      return 'number';
-    case 'duration':
-      return 'DurationInput';
-    case 'strings':
-      return 'readonly string[]';
-    case 'integers':
-      return 'readonly number[]';
-    case 'string_map':
-      return '{ readonly [name: string]: string }';
-    case 'string_list_map':
-      return '{ readonly [name: string]: readonly string[] }';
-    case 'free_form':
-      return '{ readonly [name: string]: JsonValue }';
-    case 'block':
-      return nestedType(field);
-    case 'blocks':
-      return `readonly ${nestedType(field)}[]`;
-    case 'block_map':
-      return `{ readonly [label: string]: ${nestedType(field)} }`;
-  }
-}
+const fieldTypes: Readonly<Record<FieldKind, (field: Field<unknown, unknown>) => string>> = {
+  string: (field) => (field.values === undefined ? 'string' : field.values.map((value) => `'${value}'`).join(' | ')),
+  base64: () => 'string',
+  boolean: () => 'boolean',
+  integer: () => 'number',
+  duration: () => 'DurationInput',
+  strings: () => 'readonly string[]',
+  integers: () => 'readonly number[]',
+  string_map: () => '{ readonly [name: string]: string }',
+  string_list_map: () => '{ readonly [name: string]: readonly string[] }',
+  free_form: () => '{ readonly [name: string]: JsonValue }',
+  block: (field) => nestedType(field),
+  blocks: (field) => `readonly ${nestedType(field)}[]`,
+  block_map: (field) => `{ readonly [label: string]: ${nestedType(field)} }`,
+};
 
 function nestedType(field: Field<unknown, unknown>): string {
   return field.block === undefined ? 'never' : typeName(field.block);

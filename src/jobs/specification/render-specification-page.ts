@@ -2,7 +2,7 @@ import { durationTextFromNanos } from '../../shared/duration.js';
 import { isRecord } from '../../shared/values.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-job.js';
 import { emptyBlock } from '../document/decode-job.js';
-import type { Field } from '../document/field-table.js';
+import type { Field, FieldKind } from '../document/field-table.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
 import { fieldText } from './field-texts.js';
 import { jobSpecification } from './job-blocks.js';
@@ -154,7 +154,9 @@ function attributeRows(block: SpecificationBlock, defaults: Draft | undefined): 
     const field = fieldOf(block, fieldName);
     const plain = field.unset === null ? '' : ', plain';
     const kind =
-      block.required?.includes(name) === true ? `${kindText(field)}, required` : `${kindText(field)}${plain}`;
+      block.required?.includes(name) === true
+        ? `${kindTexts[field.kind](field)}, required`
+        : `${kindTexts[field.kind](field)}${plain}`;
     const meaning = fieldText(block.document, fieldName);
     return row(`\`${name}\``, kind, `\`${fieldName}\``, defaultText(field, defaults?.[fieldName]), meaning);
   });
@@ -204,35 +206,24 @@ function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-function kindText(field: Field<unknown, unknown>): string {
-  switch (field.kind) {
-    case 'string':
-      return field.values?.map((value) => `\`${value}\``).join(', ') ?? 'string';
-    case 'base64':
-      return 'string';
-    case 'boolean':
-      return 'true or false';
-    case 'integer':
-      return field.bounds === undefined || field.bounds.max > 2 ** 32
-        ? 'whole number'
-        : `whole number from ${field.bounds.min} to ${field.bounds.max}`;
-    case 'duration':
-      return 'duration';
-    case 'strings':
-      return 'list of strings';
-    case 'integers':
-      return 'list of whole numbers';
-    case 'string_map':
-      return 'map of strings';
-    case 'string_list_map':
-      return 'map of lists of strings';
-    case 'free_form':
-    case 'block':
-    case 'blocks':
-    case 'block_map':
-      return 'anything';
-  }
-}
+const kindTexts: Readonly<Record<FieldKind, (field: Field<unknown, unknown>) => string>> = {
+  string: (field) => field.values?.map((value) => `\`${value}\``).join(', ') ?? 'string',
+  base64: () => 'string',
+  boolean: () => 'true or false',
+  integer: (field) =>
+    field.bounds === undefined || field.bounds.max > 2 ** 32
+      ? 'whole number'
+      : `whole number from ${field.bounds.min} to ${field.bounds.max}`,
+  duration: () => 'duration',
+  strings: () => 'list of strings',
+  integers: () => 'list of whole numbers',
+  string_map: () => 'map of strings',
+  string_list_map: () => 'map of lists of strings',
+  free_form: () => 'anything',
+  block: () => 'anything',
+  blocks: () => 'anything',
+  block_map: () => 'anything',
+};
 
 function defaultText(field: Field<unknown, unknown>, value: unknown): string {
   // A name composed of those of job, group and task is empty here or consists of hyphens.

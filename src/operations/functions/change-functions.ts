@@ -218,42 +218,31 @@ interface PauseInput extends FunctionReference {
 }
 
 /** Lets no run of a function begin, or none with the key, in any process; those under way end. Needs `submit-job`. */
-export function pauseFunction(
-  context: EngineContext,
-  caller: Principal,
-  input: PauseInput,
-): Change<{ readonly index: number }, InvalidRequest> {
-  return changePause(context, caller, input, true);
-}
+export const pauseFunction = changingPause(true);
 
 /** Lets runs of a function, or of the key, begin again. Needs `submit-job`. */
-export function resumeFunction(
-  context: EngineContext,
-  caller: Principal,
-  input: PauseInput,
-): Change<{ readonly index: number }, InvalidRequest> {
-  return changePause(context, caller, input, false);
-}
+export const resumeFunction = changingPause(false);
 
-function changePause(
-  context: EngineContext,
-  caller: Principal,
-  { name, key, ...input }: PauseInput,
-  isPaused: boolean,
-): Change<{ readonly index: number }, InvalidRequest> {
-  const namespace = namespaceOf(input);
-  return commit(context, caller, (tx): Result<void, FunctionNotFound | InvalidRequest> => {
-    const declared = declaredIn(tx, namespace, name);
-    if (declared === undefined) return err(functionNotFound(namespace, name));
-    const hasKeys = [...declared.limits, ...declared.rates].some(({ perKey }) => perKey);
-    if (key !== undefined && (!hasKeys || key.length > 256))
-      return err({
-        type: 'invalid_request',
-        field: 'key',
-        message: hasKeys
-          ? 'key has at most 256 characters'
-          : `${name} has no limit or rate with a key: leave the key out`,
-      });
-    return ok(setPaused(tx, key === undefined ? { function: name } : { function: name, key }, isPaused));
-  }).map(({ index }) => ({ index }));
+function changingPause(isPaused: boolean) {
+  return (
+    context: EngineContext,
+    caller: Principal,
+    { name, key, ...input }: PauseInput,
+  ): Change<{ readonly index: number }, InvalidRequest> => {
+    const namespace = namespaceOf(input);
+    return commit(context, caller, (tx): Result<void, FunctionNotFound | InvalidRequest> => {
+      const declared = declaredIn(tx, namespace, name);
+      if (declared === undefined) return err(functionNotFound(namespace, name));
+      const hasKeys = [...declared.limits, ...declared.rates].some(({ perKey }) => perKey);
+      if (key !== undefined && (!hasKeys || key.length > 256))
+        return err({
+          type: 'invalid_request',
+          field: 'key',
+          message: hasKeys
+            ? 'key has at most 256 characters'
+            : `${name} has no limit or rate with a key: leave the key out`,
+        });
+      return ok(setPaused(tx, key === undefined ? { function: name } : { function: name, key }, isPaused));
+    }).map(({ index }) => ({ index }));
+  };
 }

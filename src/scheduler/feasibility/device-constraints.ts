@@ -55,6 +55,29 @@ export function resolveDeviceTarget(target: string, device: DeviceSubject): Devi
   }
 }
 
+type Comparison = (left: DeviceValue, right: DeviceValue) => boolean;
+
+const equal = ordered((order) => order === 0);
+const different = ordered((order) => order !== 0);
+const containsAll = ofTexts((left, right) => isSubset(items(right), items(left)));
+
+/** The comparisons of two values that are found; any other is false. */
+const comparisons: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+  ['=', equal],
+  ['==', equal],
+  ['is', equal],
+  ['<', ordered((order) => order < 0)],
+  ['<=', ordered((order) => order <= 0)],
+  ['>', ordered((order) => order > 0)],
+  ['>=', ordered((order) => order >= 0)],
+  ['version', (left, right) => isVersionMatch(left, right, 'loose')],
+  ['semver', (left, right) => isVersionMatch(left, right, 'semver')],
+  ['regexp', ofTexts(matchesPattern)],
+  ['set_contains', containsAll],
+  ['set_contains_all', containsAll],
+  ['set_contains_any', ofTexts((left, right) => hasCommonItem(items(left), items(right)))],
+]);
+
 /** Whether a device with these values meets the constraint; undefined stands for a side that is not found. */
 export function checkDeviceConstraint(
   operand: string,
@@ -71,43 +94,9 @@ export function checkDeviceConstraint(
       return left === undefined;
     case '!=':
     case 'not':
-      return left === undefined || right === undefined ? left !== right : isOrdered(left, right, '!=');
+      return left === undefined || right === undefined ? left !== right : different(left, right);
     default:
-      return left !== undefined && right !== undefined && compares(operand, left, right);
-  }
-}
-
-function compares(operand: string, left: DeviceValue, right: DeviceValue): boolean {
-  switch (operand) {
-    case '=':
-    case '==':
-    case 'is':
-      return isOrdered(left, right, '=');
-    case '<':
-    case '<=':
-    case '>':
-    case '>=':
-      return isOrdered(left, right, operand);
-    case 'version':
-      return isVersionMatch(left, right, 'loose');
-    case 'semver':
-      return isVersionMatch(left, right, 'semver');
-    default:
-      return left.kind === 'text' && right.kind === 'text' && comparesTexts(operand, left.value, right.value);
-  }
-}
-
-function comparesTexts(operand: string, left: string, right: string): boolean {
-  switch (operand) {
-    case 'regexp':
-      return matchesPattern(left, right);
-    case 'set_contains':
-    case 'set_contains_all':
-      return isSubset(items(right), items(left));
-    case 'set_contains_any':
-      return hasCommonItem(items(left), items(right));
-    default:
-      return false;
+      return left !== undefined && right !== undefined && comparisons.get(operand)?.(left, right) === true;
   }
 }
 
@@ -118,23 +107,15 @@ function isVersionMatch(left: DeviceValue, right: DeviceValue, syntax: 'loose' |
 }
 
 /** False for values that cannot be compared, whatever the operator, including `!=`. */
-function isOrdered(left: DeviceValue, right: DeviceValue, operator: '=' | '!=' | '<' | '<=' | '>' | '>='): boolean {
-  const order = compareValues(left, right);
-  if (order === undefined) return false;
-  switch (operator) {
-    case '=':
-      return order === 0;
-    case '!=':
-      return order !== 0;
-    case '<':
-      return order < 0;
-    case '<=':
-      return order <= 0;
-    case '>':
-      return order > 0;
-    case '>=':
-      return order >= 0;
-  }
+function ordered(holds: (order: number) => boolean): Comparison {
+  return (left, right) => {
+    const order = compareValues(left, right);
+    return order !== undefined && holds(order);
+  };
+}
+
+function ofTexts(holds: (left: string, right: string) => boolean): Comparison {
+  return (left, right) => left.kind === 'text' && right.kind === 'text' && holds(left.value, right.value);
 }
 
 /** Undefined: not comparable, such as a string with a number, bytes with watts, or a bare number with bytes. */

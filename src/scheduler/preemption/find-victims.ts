@@ -67,11 +67,20 @@ function victimsForPorts(
   state: NodeState,
   candidates: readonly AllocationUse[],
 ): readonly AllocationUse[] | undefined {
+  const asked = [...(network === undefined ? [] : [network]), ...taskNetworks.map(({ request }) => request)];
+  return allOf(asked, (each) => holdersOf(each, state, candidates));
+}
+
+/** The victims for everything that is asked for; undefined if there are none for some of it. */
+function allOf<T>(
+  asked: readonly T[],
+  victimsFor: (one: T) => readonly AllocationUse[] | undefined,
+): readonly AllocationUse[] | undefined {
   const victims = new Set<AllocationUse>();
-  for (const asked of [...(network === undefined ? [] : [network]), ...taskNetworks.map(({ request }) => request)]) {
-    const holders = holdersOf(asked, state, candidates);
-    if (holders === undefined) return undefined;
-    for (const holder of holders) victims.add(holder);
+  for (const one of asked) {
+    const found = victimsFor(one);
+    if (found === undefined) return undefined;
+    for (const use of found) victims.add(use);
   }
   return [...victims];
 }
@@ -102,13 +111,7 @@ function victimsForDevices(
   state: NodeState,
   candidates: readonly AllocationUse[],
 ): readonly AllocationUse[] | undefined {
-  const victims = new Set<AllocationUse>();
-  for (const { request } of requests) {
-    const chosen = cheapest(request, state, candidates);
-    if (chosen === undefined) return undefined;
-    for (const use of chosen) victims.add(use);
-  }
-  return [...victims];
+  return allOf(requests, ({ request }) => cheapest(request, state, candidates));
 }
 
 /** Among the suitable device groups, the one whose users have the lowest total priority. */

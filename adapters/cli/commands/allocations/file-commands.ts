@@ -1,4 +1,3 @@
-import type { FileDescription } from '../../../../src/agent/link/node-command.js';
 import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
@@ -24,11 +23,19 @@ const files = command({
   },
 });
 
-function factsText({ Name, FileMode, Size, ModTime }: FileDescription): string {
+interface Described {
+  readonly Name: string;
+  readonly IsDir: boolean;
+  readonly Size: number;
+  readonly FileMode: string;
+  readonly ModTime: string;
+}
+
+function factsText({ Name, FileMode, Size, ModTime }: Described): string {
   return facts({ Name, Mode: FileMode, Bytes: Size, Modified: ModTime });
 }
 
-function listText(entries: readonly FileDescription[]): string {
+function listText(entries: readonly Described[]): string {
   const rows = entries.map(({ Name, IsDir, FileMode, Size, ModTime }) => [
     FileMode,
     String(Size),

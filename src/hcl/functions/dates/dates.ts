@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../../shared/duration.js';
+import { own } from '../../../shared/values.js';
 import { type HclValue, stringType, stringValue } from '../../values/value.js';
 import { shortened, textAt } from '../arguments.js';
 import {
@@ -64,64 +65,43 @@ function formatDate(args: readonly HclValue[]): CallResult {
 }
 
 function dateField(code: string, { local, offsetMinutes }: ZonedTime): Result<string, FunctionError> {
-  const date = new Date(local);
-  const hour = date.getUTCHours();
-  const twelve = hour % 12 === 0 ? 12 : hour % 12;
-  switch (code) {
-    case 'YYYY':
-      return ok(String(date.getUTCFullYear()).padStart(4, '0'));
-    case 'YY':
-      return ok(twoDigits(date.getUTCFullYear() % 100));
-    case 'MMMM':
-      return ok(MONTHS[date.getUTCMonth()] ?? '');
-    case 'MMM':
-      return ok((MONTHS[date.getUTCMonth()] ?? '').slice(0, 3));
-    case 'MM':
-      return ok(twoDigits(date.getUTCMonth() + 1));
-    case 'M':
-      return ok(String(date.getUTCMonth() + 1));
-    case 'DD':
-      return ok(twoDigits(date.getUTCDate()));
-    case 'D':
-      return ok(String(date.getUTCDate()));
-    case 'EEEE':
-      return ok(WEEKDAYS[date.getUTCDay()] ?? '');
-    case 'EEE':
-      return ok((WEEKDAYS[date.getUTCDay()] ?? '').slice(0, 3));
-    case 'hh':
-      return ok(twoDigits(hour));
-    case 'h':
-      return ok(String(hour));
-    case 'HH':
-      return ok(twoDigits(twelve));
-    case 'H':
-      return ok(String(twelve));
-    case 'AA':
-      return ok(hour < 12 ? 'AM' : 'PM');
-    case 'aa':
-      return ok(hour < 12 ? 'am' : 'pm');
-    case 'mm':
-      return ok(twoDigits(date.getUTCMinutes()));
-    case 'm':
-      return ok(String(date.getUTCMinutes()));
-    case 'ss':
-      return ok(twoDigits(date.getUTCSeconds()));
-    case 's':
-      return ok(String(date.getUTCSeconds()));
-    case 'ZZZZZ':
-      return ok(offsetText(offsetMinutes, ':'));
-    case 'ZZZZ':
-      return ok(offsetText(offsetMinutes, ''));
-    case 'ZZZ':
-      return ok(offsetMinutes === 0 ? 'UTC' : offsetText(offsetMinutes, ''));
-    case 'Z':
-      return ok(offsetMinutes === 0 ? 'Z' : offsetText(offsetMinutes, ':'));
-    default:
-      return failArgument(
-        0,
-        `unknown date code ${JSON.stringify(shortened(code))}; put literal letters between single quotes`,
-      );
-  }
+  const field = own(FIELDS, code);
+  if (field !== undefined) return ok(field(new Date(local), offsetMinutes));
+  const given = JSON.stringify(shortened(code));
+  return failArgument(0, `unknown date code ${given}; put literal letters between single quotes`);
+}
+
+/** What the codes of a date format show of its local fields, and of the minutes that they are ahead of UTC. */
+const FIELDS: Readonly<Record<string, (date: Date, offset: number) => string>> = {
+  YYYY: (date) => String(date.getUTCFullYear()).padStart(4, '0'),
+  YY: (date) => twoDigits(date.getUTCFullYear() % 100),
+  MMMM: (date) => MONTHS[date.getUTCMonth()] ?? '',
+  MMM: (date) => (MONTHS[date.getUTCMonth()] ?? '').slice(0, 3),
+  MM: (date) => twoDigits(date.getUTCMonth() + 1),
+  M: (date) => String(date.getUTCMonth() + 1),
+  DD: (date) => twoDigits(date.getUTCDate()),
+  D: (date) => String(date.getUTCDate()),
+  EEEE: (date) => WEEKDAYS[date.getUTCDay()] ?? '',
+  EEE: (date) => (WEEKDAYS[date.getUTCDay()] ?? '').slice(0, 3),
+  hh: (date) => twoDigits(date.getUTCHours()),
+  h: (date) => String(date.getUTCHours()),
+  HH: (date) => twoDigits(twelfthOf(date)),
+  H: (date) => String(twelfthOf(date)),
+  AA: (date) => (date.getUTCHours() < 12 ? 'AM' : 'PM'),
+  aa: (date) => (date.getUTCHours() < 12 ? 'am' : 'pm'),
+  mm: (date) => twoDigits(date.getUTCMinutes()),
+  m: (date) => String(date.getUTCMinutes()),
+  ss: (date) => twoDigits(date.getUTCSeconds()),
+  s: (date) => String(date.getUTCSeconds()),
+  ZZZZZ: (_, offset) => offsetText(offset, ':'),
+  ZZZZ: (_, offset) => offsetText(offset, ''),
+  ZZZ: (_, offset) => (offset === 0 ? 'UTC' : offsetText(offset, '')),
+  Z: (_, offset) => (offset === 0 ? 'Z' : offsetText(offset, ':')),
+};
+
+/** The hour from 1 to 12. */
+function twelfthOf(date: Date): number {
+  return date.getUTCHours() % 12 || 12;
 }
 
 function timeAdd(args: readonly HclValue[]): CallResult {
