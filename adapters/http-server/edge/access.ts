@@ -158,7 +158,7 @@ export type Authentication =
   | {
       readonly type: 'known';
       readonly caller: Principal;
-      /** By a cookie, which browsers send by themselves. */
+      /** By a cookie, which browsers send automatically. */
       readonly bySession?: true;
     }
   /** No credentials: the caller has the rights of callers without a token. */

@@ -31,7 +31,7 @@ export function sessionFrom(request: HttpRequest): string | undefined {
 }
 
 /**
- * Why a request with the cookie of a session is refused: a browser adds cookies by itself, so that the page is behind the request must
+ * Why a request with the cookie of a session is refused: a browser adds cookies automatically, so that the page is behind the request must
  * show. `methods`: those of the route.
  */
 export function sessionRefusal(request: HttpRequest, methods: readonly string[]): string | undefined {

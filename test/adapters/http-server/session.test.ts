@@ -578,7 +578,7 @@ describe('a socket', () => {
     engine.agents.attach(pathValues['node_id'] ?? '', (_command, _input, signal) =>
       okAsync(
         (async function* () {
-          yield { type: 'piece' as const, file: 'stdout', offset: 1, bytes: Buffer.from('x') };
+          yield { type: 'data' as const, stream: 'stdout' as const, bytes: Buffer.from('x') };
           await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
           isEnded = true;
         })(),
