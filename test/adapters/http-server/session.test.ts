@@ -337,6 +337,8 @@ describe('sign-in', () => {
   it.each([
     ['no body', undefined],
     ['no JSON', "{'token': 'half-secret'}"],
+    ['a secret without quotes', '{"token": half-secret}'],
+    ['a secret alone', 'half-secret'],
     ['JSON that ends early', '{"token": "half-secret'],
     ['a list', ['half-secret']],
     ['null', 'null'],
