@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { everybody } from '../../../src/api/access.js';
-import { isoFromInstant } from '../../../src/shared/instant.js';
+import { isoFromInstant } from '../../../src/index.js';
 import { isRecord } from '../../../src/shared/values.js';
 import { parseJsonBody } from '../calls/query-and-body.js';
 import type { Route, RouteCall } from '../calls/router.js';
