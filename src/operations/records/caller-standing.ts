@@ -10,7 +10,7 @@ import {
   tokens,
   workloadPrincipal,
 } from '../../access/tokens.js';
-import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import type { ReadView, Row, StorageError, TableName } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';
 import {
@@ -23,7 +23,7 @@ import {
 } from './presented-secret.js';
 
 /** The tables that rights come from. */
-export const rightsTables = [tokens, sessions, policies, roles];
+export const rightsTables: readonly TableName[] = [tokens, sessions, policies, roles];
 
 /** Index of the newest write to them. */
 export function rightsIndex(view: ReadView): number {

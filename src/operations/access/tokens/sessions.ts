@@ -19,7 +19,7 @@ const mostOfToken = 20;
 const removedAtOnce = 100;
 
 /** What is exchanged for a session: the secret of a token or of a one-time token. */
-export type SessionCredential = { readonly token: string } | { readonly oneTimeToken: string };
+type SessionCredential = { readonly token: string } | { readonly oneTimeToken: string };
 
 /** A session as its holder gets it, once. */
 interface NewSession {
