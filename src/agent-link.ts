@@ -1,6 +1,5 @@
 import { ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from './access/authorise.js';
-import type { ClaimRefused } from './access/node-claim.js';
+import type { ClaimRefused, PermissionDenied } from './access/allows.js';
 import { hostPrincipal } from './access/principal.js';
 import type { AgentProcess, NodeWorkList } from './agent/link/node-work.js';
 import { loadOperations, withOperations } from './local-transport.js';

@@ -16,6 +16,7 @@ import { readOwnToken, readToken } from './operations/access/tokens/read-token.j
 import { removeToken, saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
 import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
+import { cancelJobRestart, jobRestartLoop, readJobRestart, restartJob } from './operations/allocations/restart-job.js';
 import { listJobActions } from './operations/allocations/run-in-allocation.js';
 import {
   collectAllocation,
@@ -116,16 +117,16 @@ import { purgeNode } from './operations/nodes/purge-node.js';
 import { listNodeAllocations } from './operations/nodes/read-node-allocations.js';
 import { readSchedulerConfiguration, setSchedulerConfiguration } from './operations/nodes/scheduler-configuration.js';
 import { createNotificationConfiguration } from './operations/notifications/configurations/create-notification-configuration.js';
-import { deleteNotificationConfiguration } from './operations/notifications/configurations/delete-notification-configuration.js';
 import {
   listNotificationConfigurations,
   showDestinationHealth,
   showNotificationConfiguration,
 } from './operations/notifications/configurations/list-notification-configurations.js';
 import {
+  deleteNotificationConfiguration,
   pauseNotificationConfiguration,
   resumeNotificationConfiguration,
-} from './operations/notifications/configurations/pause-notification-configuration.js';
+} from './operations/notifications/configurations/pause-and-delete-configuration.js';
 import { putNotificationConfiguration } from './operations/notifications/configurations/put-notification-configuration.js';
 import {
   enableNotificationConfiguration,
@@ -133,26 +134,39 @@ import {
 } from './operations/notifications/configurations/update-notification-configuration.js';
 import { verifyNotificationConfiguration } from './operations/notifications/configurations/verify-notification-configuration.js';
 import { deliveryLoop } from './operations/notifications/delivery/delivery-loop.js';
-import { eraseNotificationEvent } from './operations/notifications/events/erase-notification-event.js';
 import {
   listEventTypes,
   putEventTypeOfDocument,
   removeEventType,
   showEventType,
 } from './operations/notifications/events/event-types.js';
-import { listNotificationEvents, showNotificationEvent } from './operations/notifications/events/events-log.js';
-import { explainEvent, sendNotificationEvent } from './operations/notifications/events/send-notification-event.js';
-import { listDeliveries, showDelivery } from './operations/notifications/log/list-deliveries.js';
+import {
+  eraseNotificationEvent,
+  listNotificationEvents,
+  showNotificationEvent,
+} from './operations/notifications/events/events-log.js';
+import {
+  explainEvent,
+  sendNotificationEvent,
+  sendSampleEvent,
+} from './operations/notifications/events/send-notification-event.js';
+import {
+  listDeliveries,
+  listDeliveriesOfWorkspace,
+  showDelivery,
+} from './operations/notifications/log/list-deliveries.js';
 import {
   cancelBulkRedelivery,
   countRecoverableOfDocument,
   listBulkRedeliveries,
   recoverDeliveriesOfDocument,
+  showBulkRedelivery,
   startBulkRedeliveryOfDocument,
 } from './operations/notifications/log/recoveries.js';
 import { recoveryLoop } from './operations/notifications/log/recovery-loop.js';
 import { redeliver } from './operations/notifications/log/redeliver.js';
 import { retentionLoop } from './operations/notifications/log/retention-loop.js';
+import { searchNotifications } from './operations/notifications/search.js';
 import {
   listMemberships,
   listOrganizations,
@@ -164,6 +178,7 @@ import {
   showWorkspace,
   showWorkspaceNamed,
 } from './operations/notifications/workspaces/organizations.js';
+import { createPortalToken } from './operations/notifications/workspaces/portal-tokens.js';
 import {
   putUserOfDocument,
   putWorkspaceOfDocument,
@@ -237,6 +252,9 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     tagVersion: tagJobVersion,
     untagVersion: untagJobVersion,
     forceLaunch,
+    restart: restartJob,
+    readRestart: readJobRestart,
+    cancelRestart: cancelJobRestart,
     actions: listJobActions,
     runAction: runActionOverSocket,
     services: listJobServices,
@@ -376,10 +394,13 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     resume: resumeNotificationConfiguration,
     health: showDestinationHealth,
     declare: putNotificationConfiguration,
+    search: searchNotifications,
+    sendSample: sendSampleEvent,
     send: sendNotificationEvent,
   },
   deliveries: {
     list: listDeliveries,
+    ofWorkspace: listDeliveriesOfWorkspace,
     show: showDelivery,
     redeliver,
     recover: recoverDeliveriesOfDocument,
@@ -394,6 +415,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     count: countRecoverableOfDocument,
     start: startBulkRedeliveryOfDocument,
     list: listBulkRedeliveries,
+    show: showBulkRedelivery,
     cancel: cancelBulkRedelivery,
   },
   eventTypes: { list: listEventTypes, show: showEventType, put: putEventTypeOfDocument, remove: removeEventType },
@@ -406,6 +428,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   },
   workspaces: {
     put: putWorkspaceOfDocument,
+    createPortalToken,
     remove: removeWorkspace,
     list: listWorkspaces,
     named: showWorkspaceNamed,
@@ -422,6 +445,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     servers: listServers,
     monitor: monitorLog,
     metrics: readMetrics,
+    series: ({ series }, _caller, { range = 'hour' }) => okAsync(series.read(range)),
     leader: (context) => okAsync(ownAddress(context)),
     peers: (context) => okAsync([ownAddress(context)]),
     raftConfiguration: readRaftConfiguration,
@@ -445,9 +469,10 @@ export const loops: readonly BackgroundLoop[] = [
   tokenExpiryLoop,
   variableLockLoop,
   commandRelayLoop,
+  jobRestartLoop,
 ];
 
-export { mayPerform } from './access/authorise.js';
+export { mayPerform } from './access/allows.js';
 export { workloadCaller } from './operations/access/tokens/authenticate-token.js';
 /* What the host of an engine and agents in its process use, beside the calls. */
 export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';

@@ -20,6 +20,7 @@ import {
 } from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
+import { SeriesObserver } from './operations/context/series.js';
 import { clockOver } from './operations/context/store-clock.js';
 import { EvaluationTraces } from './operations/context/traces.js';
 import { createEmitter } from './operations/events.js';
@@ -167,7 +168,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     return finishesWithin(stopping.done, options.deadline ?? 10 * second);
   };
 
-  if (ports.observer !== undefined) observeFacts(context);
+  observeFacts(context);
   if (ports.tracer !== undefined) traceFacts(context, ports.tracer);
 
   return {
@@ -190,6 +191,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
 
 /** The context shared by an engine's operations and loops. */
 function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
+  const series = new SeriesObserver(ports.observer ?? silentObserver, () => ports.clock.now());
   const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
   return {
     storage: ports.storage,
@@ -200,7 +202,8 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     cipher: ports.cipher,
     secrets: (ports.secrets ?? []).flatMap((secret) => [secret, ...passwordsIn(secret)]),
     transform: ports.transform,
-    observer: ports.observer ?? silentObserver,
+    observer: series,
+    series,
     tracer: ports.tracer,
     traces: new EvaluationTraces(),
     logger: feed,

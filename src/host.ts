@@ -1,5 +1,5 @@
 import type { ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from './access/authorise.js';
+import type { PermissionDenied } from './access/allows.js';
 import { hostPrincipal, type Principal, type Workload } from './access/principal.js';
 import { withOperations } from './local-transport.js';
 import { tokenAuthenticator } from './operations/access/tokens/authenticate-token.js';

@@ -45,6 +45,7 @@ export type { EngineTransaction, TransactionClient, TransactionOutcome } from '.
 
 // ---- Access control: rights, policies, roles, tokens, and variables ----
 
+export type { ClaimRefused, PermissionDenied } from './access/allows.js';
 export {
   allows,
   allowsArea,
@@ -60,7 +61,6 @@ export {
   everyNamespace,
   mayCall,
 } from './access/allows.js';
-export type { PermissionDenied } from './access/authorise.js';
 export {
   type Capability,
   capabilityFromName,
@@ -76,7 +76,6 @@ export type {
   RoleNotFound,
   TokenNotFound,
 } from './access/errors.js';
-export type { ClaimRefused } from './access/node-claim.js';
 export {
   type Area,
   type AreaLevel,

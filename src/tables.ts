@@ -1,8 +1,7 @@
 import { policies, roles } from './access/policy-record.js';
 import { oneTimeTokens, sessions, tokens } from './access/tokens.js';
 import { nodeConnections, relayMessages, relaySessions } from './agent/link/relay.js';
-import type { Topic } from './events/changes.js';
-import { earlierRecords, noticeBatches } from './events/event-records.js';
+import { earlierRecords, noticeBatches, type Topic } from './events/changes.js';
 import { declarations, schedules } from './functions/declaration.js';
 import { functionReports } from './functions/reports.js';
 import {
@@ -16,12 +15,12 @@ import {
   steps,
   values,
 } from './functions/run.js';
+import { jobRestarts } from './jobs/changes/job-restart.js';
 import { jobSubmissions } from './jobs/changes/submissions.js';
 import { jobs, jobVersions } from './jobs/job-record.js';
 import { dispatchRates, namespaces, quotaUsages } from './jobs/namespaces/namespace.js';
 import { periodicLaunches } from './jobs/periodic/periodic-launch.js';
-import { jobRuns } from './jobs/runs/job-run.js';
-import { endedRuns } from './jobs/runs/run-history.js';
+import { endedRuns, jobRuns } from './jobs/runs/job-run.js';
 import { scalingEvents } from './jobs/scaling/scaling-records.js';
 import { jobStubs, jobSummaries } from './jobs/status/job-summary.js';
 import { configurations, configurationWithoutSecrets } from './notifications/configurations/configuration.js';
@@ -87,6 +86,7 @@ export const tables: readonly DescribedTable[] = [
   described(jobStubs, { watched, exported }),
   described(jobRuns, { watched, exported }),
   described(endedRuns, { watched, exported }),
+  described(jobRestarts, { watched, exported }),
   described(serviceRegistrations, { watched, exported, topic: 'Service' }),
   described(tokens, { watched, topic: 'ACLToken' }),
   described(oneTimeTokens, { watched }),
@@ -110,18 +110,18 @@ export const tables: readonly DescribedTable[] = [
   described(relaySessions, {}),
   described(relayMessages, {}),
   described(schedulerConfigurations, { watched, exported }),
-  described(deliveries, { exported }),
-  described(recoveries, { exported }),
-  described(configurations, { exported: configurationWithoutSecrets }),
+  described(deliveries, { watched, exported }),
+  described(recoveries, { watched, exported }),
+  described(configurations, { watched, exported: configurationWithoutSecrets }),
   described(timelines, { exported }),
   described(processes, {}),
   described(storedRates, {}),
-  described(queues, { exported }),
+  described(queues, { watched, exported }),
   described(hookHolds, {}),
   described(workspaces, { watched, exported }),
-  described(events, { exported }),
+  described(events, { watched, exported }),
   described(eventTypes, { exported }),
-  described(users, { exported: userWithoutAddress }),
+  described(users, { watched, exported: userWithoutAddress }),
   described(runs, { watched, exported: runWithoutProcess }),
   described(values, { exported }),
   described(steps, { watched, exported }),

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import { renderDiagnostics } from '../../src/hcl/index.js';
 import { type FileAccess, parseJob, type SubmittedJob } from '../../src/jobs/index.js';
-import { isRecord, messageOf } from '../../src/shared/values.js';
+import { isRecord, messageOf, resultOr } from '../../src/shared/values.js';
 import { findJsonFault, jsonValueOf } from './json-fault.js';
 import { Stopped, StoppedInColour } from './stopped.js';
 import type { Terminal } from './terminal.js';
@@ -164,11 +164,7 @@ export function filesBelow(folder: string): FileAccess {
 }
 
 function rootOf(root: string): string {
-  try {
-    return realpathSync(root);
-  } catch {
-    return root;
-  }
+  return resultOr(root, () => realpathSync(root));
 }
 
 function isBelow(path: string, folder: string): boolean {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { resultOr } from '../../src/shared/values.js';
 
 /*
  * npm and npx run a program in a shell and send signals only to that shell, which does not forward them. A server that was started as
@@ -62,11 +63,7 @@ function stands(chain: readonly number[]): boolean {
 }
 
 function listed(pid: number): ListedProcess | undefined {
-  try {
-    return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
-  } catch {
-    return undefined;
-  }
+  return resultOr(undefined, () => (process.platform === 'linux' ? fromProc(pid) : fromPs(pid)));
 }
 
 function fromProc(pid: number): ListedProcess {

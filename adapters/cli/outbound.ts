@@ -5,13 +5,11 @@ import type { OutboundOptions } from './serve/serve-options.js';
 import { Stopped } from './stopped.js';
 import { readTextFile } from './terminal.js';
 
-type Download = ReturnType<typeof undiciDownload>;
-
 /** Clients for outbound requests: notifications and artifacts, under the same rules. `hint` ends messages about refused addresses. */
 export async function outboundFrom(
   outbound: OutboundOptions,
   hint: string,
-): Promise<{ readonly delivery: HttpDelivery; readonly download: Download }> {
+): Promise<{ readonly delivery: HttpDelivery; readonly download: ReturnType<typeof undiciDownload> }> {
   const { cidrs, hosts, httpsOnly, forbiddenPorts, caFile, proxy } = outbound;
   const ca = caFile === null ? null : await readTextFile(caFile);
   try {

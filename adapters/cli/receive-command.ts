@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { messageIdentity, verifySignature, verifyStandardSignature } from '../../src/receiver.js';
 import { isRecord } from '../../src/shared/values.js';
 import { listening, listenParts } from './addresses.js';
-import { type Command, command, type Invocation } from './command-line/command.js';
+import { type Command, command, type Invocation, option } from './command-line/command.js';
 import { firstSignal } from './first-signal.js';
 import { inJson, inLines } from './output/tables.js';
 import { Stopped } from './stopped.js';
@@ -11,15 +11,14 @@ import { Stopped } from './stopped.js';
 const mostBytes = 1_048_576;
 
 const options = {
-  listen: { type: 'text', value: 'HOST:PORT', summary: 'address to listen on (127.0.0.1:4647)' },
-  'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that verifies signatures' },
-  status: { type: 'text', value: 'STATUS', summary: 'response status, for testing failures (204)' },
+  listen: option.text('HOST:PORT', 'address to listen on (127.0.0.1:4647)'),
+  'token-file': option.text('FILE', 'file with the secret that verifies signatures'),
+  status: option.text('STATUS', 'response status, for testing failures (204)'),
 } as const;
 
 /** `signalbox receive`: a test destination. Prints each notification; `--json` prints bodies, with control characters escaped. */
 export const receive: Command = command({
-  words: 'receive',
-  parameters: '',
+  usage: 'receive',
   summary: 'receive notifications and print them, until a signal',
   options,
   local: true,
@@ -103,13 +102,8 @@ function signatureOf({ headers }: IncomingMessage, body: string, token: string):
   return faults.every((fault) => fault === 'signature_missing') ? 'missing' : 'wrong';
 }
 
-interface Said {
-  readonly trigger: string;
-  readonly message: string;
-}
-
 /** Recognises a run payload, one with its trigger at the top level, a custom event, or a chat message. */
-function saidIn(body: string): Said {
+function saidIn(body: string): { readonly trigger: string; readonly message: string } {
   let payload: unknown;
   try {
     payload = JSON.parse(body);

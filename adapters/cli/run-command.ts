@@ -68,7 +68,8 @@ async function runNamed(args: readonly string[], terminal: Terminal): Promise<nu
   if (withOptions(command, rest).some((text) => isHelp(text) && text !== 'help')) {
     return helpFor(commandHelp(command, optionsOf(command)), terminal);
   }
-  return command.run(invocationOf(command, rest, terminal, await socketsFor(command)));
+  const invocation = invocationOf(command, rest, terminal, await socketsFor(command));
+  return command.run(invocation, ...invocation.parameters);
 }
 
 type Sockets = Pick<ConnectOptions, 'WebSocket'>;
@@ -111,13 +112,10 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-interface Access {
-  readonly base: string | undefined;
-  readonly token: string | undefined;
-  readonly sockets: Sockets;
-}
-
-function serverAt(address: string | undefined, { base, token, sockets }: Access) {
+function serverAt(
+  address: string | undefined,
+  { base, token, sockets }: { base: string | undefined; token: string | undefined; sockets: Sockets },
+) {
   return connect({
     url: checked(address),
     ...sockets,

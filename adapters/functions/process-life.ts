@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { resultOr } from '../../src/shared/values.js';
 
 /*
  * Linux says when a process began, in ticks since the start of the machine. With the machine's start and the namespace of the number,
@@ -12,7 +13,8 @@ interface Life {
 }
 
 /** The machine as this process sees it: its start, and the namespace of process numbers. */
-const machine = read(
+const machine = resultOr(
+  undefined,
   () => `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()} ${readlinkSync('/proc/self/ns/pid')}`,
 );
 
@@ -32,16 +34,8 @@ export function lifeOf(other: string): 'alive' | 'dead' | 'unknown' {
 
 /** The fields after the name, which stands in brackets and may have any characters. */
 function lifeOfProcess(pid: number): Life | undefined {
-  const text = read(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  const text = resultOr(undefined, () => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, startedAt] = [fields?.[0], fields?.[19]];
   return state === undefined || startedAt === undefined ? undefined : { state, startedAt };
-}
-
-function read(from: () => string): string | undefined {
-  try {
-    return from();
-  } catch {
-    return undefined;
-  }
 }

@@ -108,7 +108,9 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
 }
 
 interface ClockTime {
+  /** The reading of the wall clock. */
   wall: Instant;
+  /** Monotonic time. */
   passed: Milliseconds;
 }
 
@@ -167,26 +169,22 @@ function movesOf(
   return { inTurn, run, jump };
 }
 
-interface Time {
-  /** The reading of the wall clock. */
-  wall: Instant;
-  /** Monotonic time. */
-  passed: Milliseconds;
-}
-
 interface DueSleeper {
-  readonly on: keyof Time;
+  readonly on: keyof ClockTime;
   readonly at: number;
   readonly after: Milliseconds;
   readonly wake: () => void;
 }
 
 /** The sleepers on both clocks. */
-function sleepersOn(time: Time) {
-  const queues: Record<keyof Time, SleeperQueue> = { wall: sleeperQueue(), passed: sleeperQueue() };
+function sleepersOn(time: ClockTime) {
+  const queues: Record<keyof ClockTime, ReturnType<typeof sleeperQueue>> = {
+    wall: sleeperQueue(),
+    passed: sleeperQueue(),
+  };
   let order = 0;
 
-  const enter = (on: keyof Time, at: number, signal: AbortSignal): Promise<void> => {
+  const enter = (on: keyof ClockTime, at: number, signal: AbortSignal): Promise<void> => {
     // Negated so that NaN, like a past instant, does not sleep at all.
     if (signal.aborted || !(at > time[on])) return Promise.resolve();
     return new Promise((resolve) => {
@@ -206,7 +204,11 @@ function sleepersOn(time: Time) {
   };
 
   /** The queue whose first sleeper is due first. */
-  const first = (): { readonly on: keyof Time; readonly sleeper: Sleeper; readonly after: Milliseconds } | null => {
+  const first = (): {
+    readonly on: keyof ClockTime;
+    readonly sleeper: Sleeper;
+    readonly after: Milliseconds;
+  } | null => {
     const ahead = (['passed', 'wall'] as const).flatMap((on) => {
       const sleeper = queues[on].first();
       return sleeper === null ? [] : [{ on, sleeper, after: Math.max(sleeper.at - time[on], 0) }];
@@ -318,96 +320,42 @@ interface Sleeper {
   /** Order of the calls to sleep, which decides between equal times. */
   readonly order: number;
   readonly wake: () => void;
-  dropped: boolean;
 }
 
-interface SleeperQueue {
-  add(at: number, order: number, wake: () => void): Sleeper;
-  /** Removes a sleeper that was woken by other means. */
-  drop(sleeper: Sleeper): void;
-  /** The sleeper with the earliest time. */
-  first(): Sleeper | null;
-  takeFirst(): void;
-  readonly size: number;
-}
+/** Sleepers by time and order. */
+function sleeperQueue() {
+  /** The first one is last, where it is taken from without moving the others. */
+  const sleepers: Sleeper[] = [];
 
-/** A binary heap by time and order. Removed sleepers stay in it until they reach the top or are half of its entries. */
-function sleeperQueue(): SleeperQueue {
-  let heap: Sleeper[] = [];
-  let dropped = 0;
-
-  const add = (at: number, order: number, wake: () => void): Sleeper => {
-    const sleeper = { at, order, wake, dropped: false };
-    heap.push(sleeper);
-    riseFrom(heap, heap.length - 1);
-    return sleeper;
-  };
-
-  const drop = (sleeper: Sleeper): void => {
-    if (sleeper.dropped) return;
-    sleeper.dropped = true;
-    dropped += 1;
-    if (dropped > 64 && dropped * 2 > heap.length) {
-      // A sorted array is a heap.
-      heap = heap.filter((each) => !each.dropped).sort((a, b) => a.at - b.at || a.order - b.order);
-      dropped = 0;
+  /** How many are later. */
+  const laterThan = ({ at, order }: Sleeper): number => {
+    let [low, high] = [0, sleepers.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = sleepers[middle];
+      if (other !== undefined && (other.at > at || (other.at === at && other.order > order))) low = middle + 1;
+      else high = middle;
     }
-  };
-
-  const first = (): Sleeper | null => {
-    while (heap[0]?.dropped === true) {
-      takeFirst(heap);
-      dropped -= 1;
-    }
-    return heap[0] ?? null;
+    return low;
   };
 
   return {
-    add,
-    drop,
-    first,
-    takeFirst: () => {
-      if (first() !== null) takeFirst(heap);
+    add: (at: number, order: number, wake: () => void): Sleeper => {
+      const sleeper = { at, order, wake };
+      sleepers.splice(laterThan(sleeper), 0, sleeper);
+      return sleeper;
+    },
+    /** Removes a sleeper that was woken by other means. */
+    drop: (sleeper: Sleeper): void => {
+      const place = laterThan(sleeper);
+      if (sleepers[place] === sleeper) sleepers.splice(place, 1);
+    },
+    first: (): Sleeper | null => sleepers.at(-1) ?? null,
+    takeFirst: (): void => {
+      sleepers.pop();
     },
     get size() {
-      return heap.length - dropped;
+      return sleepers.length;
     },
   };
-}
-
-function isBefore(a: Sleeper | undefined, b: Sleeper | undefined): boolean {
-  return a !== undefined && b !== undefined && (a.at < b.at || (a.at === b.at && a.order < b.order));
-}
-
-function riseFrom(heap: Sleeper[], from: number): void {
-  let position = from;
-  while (position > 0) {
-    const parent = (position - 1) >> 1;
-    if (!isBefore(heap[position], heap[parent])) return;
-    swap(heap, position, parent);
-    position = parent;
-  }
-}
-
-function takeFirst(heap: Sleeper[]): void {
-  const last = heap.pop();
-  if (last === undefined || heap.length === 0) return;
-  heap[0] = last;
-  let position = 0;
-  for (;;) {
-    const left = position * 2 + 1;
-    if (left >= heap.length) return;
-    const right = left + 1;
-    const child = isBefore(heap[right], heap[left]) ? right : left;
-    if (!isBefore(heap[child], heap[position])) return;
-    swap(heap, position, child);
-    position = child;
-  }
-}
-
-function swap(heap: Sleeper[], a: number, b: number): void {
-  const [first, second] = [heap[a], heap[b]];
-  if (first === undefined || second === undefined) return;
-  heap[a] = second;
-  heap[b] = first;
 }

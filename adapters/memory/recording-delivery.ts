@@ -204,7 +204,7 @@ function cappedBody(body: string, bytes: number): { body: string; truncated: boo
   if (encoded.length <= bytes) return { body, truncated: false };
   let end = bytes;
   // Step back from within a character: the bytes after its first are 10xxxxxx.
-  while (end > 0 && ((encoded[end] as number) & 0xc0) === 0x80) end -= 1;
+  while (end > 0 && ((encoded[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return { body: encoded.toString('utf8', 0, end), truncated: true };
 }
 

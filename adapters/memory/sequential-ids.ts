@@ -27,7 +27,7 @@ export function sequentialIds(options: SequentialIdsOptions = {}): Ids {
     return n;
   };
   return {
-    next: (kind) => idOf(kind, count(kind)),
+    next: (kind) => forms[kind](count(kind)),
     fraction: () => {
       fractions += 1;
       const given = options.fraction ?? 0.5;
@@ -36,42 +36,24 @@ export function sequentialIds(options: SequentialIdsOptions = {}): Ids {
   };
 }
 
-function idOf(kind: IdKind, n: number): string {
-  switch (kind) {
-    case 'evaluation':
-      return uuidOf('e', n);
-    case 'allocation':
-      return uuidOf('a', n);
-    case 'deployment':
-      return uuidOf('d', n);
-    case 'node':
-      return uuidOf('0', n);
-    case 'token_accessor':
-      return uuidOf('c', n);
-    case 'token_secret':
-      return uuidOf('5', n);
-    case 'lease_owner':
-      return uuidOf('1', n);
-    case 'uuid':
-      return uuidOf('f', n);
-    case 'notification_configuration':
-      return `nc-${base58Of(n)}`;
-    case 'workspace':
-      return `ws-${base58Of(n)}`;
-    case 'user':
-      return `user-${base58Of(n)}`;
-    case 'run':
-      return `run-${base58Of(n)}`;
-    case 'notification_event':
-      return `ne-${base58Of(n)}`;
-    case 'notification_delivery':
-      return `nd-${base58Of(n)}`;
-    case 'delivery_attempt':
-      return `na-${base58Of(n)}`;
-    case 'dispatch_suffix':
-      return n.toString(16).padStart(8, '0');
-  }
-}
+const forms: Readonly<Record<IdKind, (n: number) => string>> = {
+  evaluation: (n) => uuidOf('e', n),
+  allocation: (n) => uuidOf('a', n),
+  deployment: (n) => uuidOf('d', n),
+  node: (n) => uuidOf('0', n),
+  token_accessor: (n) => uuidOf('c', n),
+  token_secret: (n) => uuidOf('5', n),
+  lease_owner: (n) => uuidOf('1', n),
+  uuid: (n) => uuidOf('f', n),
+  notification_configuration: (n) => `nc-${base58Of(n)}`,
+  workspace: (n) => `ws-${base58Of(n)}`,
+  user: (n) => `user-${base58Of(n)}`,
+  run: (n) => `run-${base58Of(n)}`,
+  notification_event: (n) => `ne-${base58Of(n)}`,
+  notification_delivery: (n) => `nd-${base58Of(n)}`,
+  delivery_attempt: (n) => `na-${base58Of(n)}`,
+  dispatch_suffix: (n) => n.toString(16).padStart(8, '0'),
+};
 
 function uuidOf(digit: string, n: number): string {
   const count = n.toString(16).padStart(7, '0').slice(-7);
@@ -80,6 +62,6 @@ function uuidOf(digit: string, n: number): string {
 
 function base58Of(n: number): string {
   let text = '';
-  for (let rest = n; rest > 0; rest = Math.floor(rest / 58)) text = (alphabet[rest % 58] as string) + text;
+  for (let rest = n; rest > 0; rest = Math.floor(rest / 58)) text = alphabet.charAt(rest % 58) + text;
   return text.padStart(16, alphabet[0]);
 }

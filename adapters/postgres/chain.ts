@@ -29,15 +29,13 @@ const hostLockMs = 10;
 
 /** A statement of the host has failed: nothing of its transaction was stored. */
 export class HostStatementError extends Error {
-  /** The error of `pg`. */
-  readonly original: unknown;
-  /** Nobody can have committed meanwhile: it was not made from an older state. */
-  readonly isFinal: boolean;
-
-  constructor(original: unknown, isFinal: boolean) {
+  constructor(
+    /** The error of `pg`. */
+    readonly original: unknown,
+    /** Nobody can have committed meanwhile: it was not made from an older state. */
+    readonly isFinal: boolean,
+  ) {
     super('a statement of the host has failed');
-    this.original = original;
-    this.isFinal = isFinal;
   }
 }
 

@@ -37,11 +37,8 @@ function failureOf(thrown: unknown): StorageError | undefined {
 }
 
 class Refused extends Error {
-  readonly error: StorageError;
-
-  constructor(error: StorageError) {
+  constructor(readonly error: StorageError) {
     super(error.message);
-    this.error = error;
   }
 }
 
@@ -78,8 +75,6 @@ interface Ids {
   readonly id: number;
   readonly indexes: readonly number[];
 }
-
-type Columns = StatementResult['rows'][number];
 
 async function readContents(session: Session, sql: Sql): Promise<PostgresContents> {
   const [formats] = await session.run([sql.format()]);
@@ -174,7 +169,7 @@ class PostgresContents implements ContentsReader {
   }
 
   /** The rows of a query, in batches by the size of one column. */
-  async *#fetched(query: string, sized: number): AsyncGenerator<readonly Columns[]> {
+  async *#fetched(query: string, sized: number): AsyncGenerator<readonly StatementResult['rows'][number][]> {
     await this.#session.run([{ text: `DECLARE sb_copy NO SCROLL CURSOR FOR ${query}` }]);
     try {
       const size = new BatchSize();

@@ -88,16 +88,13 @@ interface Interval {
 
 /** An order of a table's rows, as far as it is known. */
 class Order {
-  readonly index: NamedIndex | undefined;
   readonly #rows: SortedValues<string> = sortedValues();
   readonly #positions = new Map<string, string>();
   /** Disjoint parts, by their lower bounds: between the bounds of one, every row is in `#rows`. */
   #covered: SortedValues<Interval> = sortedValues();
   #parts = 0;
 
-  constructor(index: NamedIndex | undefined) {
-    this.index = index;
-  }
+  constructor(readonly index: NamedIndex | undefined) {}
 
   /** How many parts of it are known. */
   get parts(): number {

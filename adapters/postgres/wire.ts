@@ -102,7 +102,6 @@ export class PipelineQuery {
   callback: ((error: Error | undefined, results?: StatementResult[]) => void) | undefined;
   /** No named statement. */
   readonly name = undefined;
-  readonly pipeline: Pipeline;
   readonly #kept: KeptStatements | undefined;
   readonly #results: { rows: (string | null)[][]; count: number }[] = [];
   #rows: (string | null)[][] = [];
@@ -111,11 +110,10 @@ export class PipelineQuery {
 
   /** `kept`: what its connection keeps; undefined where no statement is to have a name. `onRow` is called for each row that arrives. */
   constructor(
-    pipeline: Pipeline,
+    readonly pipeline: Pipeline,
     callback: (error: Error | undefined, results?: StatementResult[]) => void,
     { kept, onRow }: { readonly kept?: KeptStatements | undefined; readonly onRow?: () => void } = {},
   ) {
-    this.pipeline = pipeline;
     this.#kept = kept;
     this.#onRow = onRow;
     this.callback = callback;

@@ -127,7 +127,7 @@ const notesTimeout = 2000;
 
 const slots: OptionKind = {
   takes: 'a whole number from 1',
-  fits: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+  fits: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1,
 };
 
 const portTable: OptionTable<RunnerPorts> = {

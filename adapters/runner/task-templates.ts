@@ -110,8 +110,6 @@ export interface TemplateActions {
   readonly run: (script: ChangeScript) => Promise<boolean>;
 }
 
-type Environment = Readonly<Record<string, string>>;
-
 /** Milliseconds between two failed queries. */
 const askPause = 1000;
 /** Milliseconds between two answers without a change. */
@@ -125,7 +123,7 @@ const restartReason = 'Template with change_mode restart re-rendered';
  * while it runs. A pending change action is recorded on disk before the files change.
  */
 export class TaskTemplates {
-  environment: Environment = {};
+  environment: Readonly<Record<string, string>> = {};
   /** Current and earlier values of the variables that the templates have read; null until this agent has read all of them. */
   secrets: ReadonlySet<string> | null = null;
   readonly #task: TemplatedTask;

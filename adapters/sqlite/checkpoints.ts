@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { resultOr } from '../../src/shared/values.js';
 import { type SqliteDriver, type SqliteHandle, select } from './sqlite-handle.js';
 
 /** Keeps the write-ahead log short: copies the pages that commits appended to it into the file, and empties it. */
@@ -105,11 +106,7 @@ function hasLog(path: string): boolean {
 
 /** Whether the log could be emptied; false while another connection reads from it or writes. */
 function isEmptied(handle: SqliteHandle): boolean {
-  try {
-    return select<{ busy: number }>(handle, 'PRAGMA wal_checkpoint(TRUNCATE)').get().busy === 0;
-  } catch {
-    return false;
-  }
+  return resultOr(false, () => select<{ busy: number }>(handle, 'PRAGMA wal_checkpoint(TRUNCATE)').get().busy === 0);
 }
 
 function overwriteOn(handle: SqliteHandle): void {
@@ -135,11 +132,6 @@ interface CheckpointEvents {
   failed: [];
 }
 
-interface Awaited {
-  readonly resolve: () => void;
-  readonly reject: (reason: Error) => void;
-}
-
 /**
  * A thread with a separate connection that copies and empties the log on request. It starts with the first request and does not keep the
  * process alive, except during `overwrite`. After `end` there are no events.
@@ -149,7 +141,7 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
   readonly #driver: SqliteDriver;
   #worker: Worker | undefined;
   #state: 'idle' | 'copying' | 'over' = 'idle';
-  #overwriting: Awaited[] = [];
+  #overwriting: { readonly resolve: () => void; readonly reject: (reason: Error) => void }[] = [];
 
   constructor(path: string, driver: SqliteDriver) {
     super();
@@ -209,11 +201,9 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
   }
 
   #moduleOfDriver(): string | undefined {
-    try {
-      return this.#driver === 'node:sqlite' ? this.#driver : createRequire(import.meta.url).resolve(this.#driver);
-    } catch {
-      return undefined;
-    }
+    return resultOr(undefined, () =>
+      this.#driver === 'node:sqlite' ? this.#driver : createRequire(import.meta.url).resolve(this.#driver),
+    );
   }
 
   #answered(answer: Answer): void {

@@ -45,12 +45,9 @@ interface CatalogTable extends KeptTable {
  * been removed since: then no row is newer, and none has changed as late as the removal.
  */
 class NewestRow {
-  readonly statement: ReturnType<typeof newestRow>;
   #known: NewestChange | undefined;
 
-  constructor(statement: ReturnType<typeof newestRow>) {
-    this.statement = statement;
-  }
+  constructor(readonly statement: ReturnType<typeof newestRow>) {}
 
   /** Less than every row number when there is no row. */
   get rid(): number {

@@ -92,11 +92,8 @@ interface CopyFailure {
 
 /** An exception of one side, to be passed through the code of the other one. */
 class SideError extends Error {
-  readonly failure: CopyFailure;
-
-  constructor(failure: CopyFailure) {
+  constructor(readonly failure: CopyFailure) {
     super(failure.error.message);
-    this.failure = failure;
   }
 }
 

@@ -29,8 +29,6 @@ export interface Store extends TransactionStore {
 
 export type ReadOutcome = ReturnType<typeof runRead>;
 
-type StorageOverOptions = Pick<WriteQueueOptions, 'schedule' | 'busyMs'>;
-
 /** Reads start after one turn of the microtask queue. */
 const settled = Promise.resolve();
 /** How often a read may be repeated because tables have to be prepared first. */
@@ -42,7 +40,7 @@ const busyPauseMs = 5;
  * A storage over a store: views and their end, the queue of writes, waiting for changes, closing. The adapter provides only its
  * medium: a snapshot in which rows are found and scanned, and a way to commit changed rows.
  */
-export function storageOver(store: Store, options: StorageOverOptions): Storage {
+export function storageOver(store: Store, options: Pick<WriteQueueOptions, 'schedule' | 'busyMs'>): Storage {
   const waiting = waiters();
   const queue = writeQueue(store, { ...options, onCommit: (changed) => waiting.wake(changed) });
   const life: StoreLife = { open: true, closing: undefined };

@@ -53,14 +53,11 @@ const parsedHeaderBytes = 65_536;
  * whether a socket that was reset had been used before. An origin without connections uses no memory.
  */
 export class ConnectionPool {
-  readonly settings: PoolSettings;
   closed = false;
   readonly #origins = new Map<string, Origin>();
   #onEmpty: (() => void) | null = null;
 
-  constructor(settings: PoolSettings) {
-    this.settings = settings;
-  }
+  constructor(readonly settings: PoolSettings) {}
 
   /** Gives the exchange a connection now, or when one is free. */
   enter(exchange: PooledExchange): void {

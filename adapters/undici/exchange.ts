@@ -288,7 +288,7 @@ function keptBody(bytes: Buffer, truncated: boolean): KeptBody {
 /** The length without an incomplete last character. */
 function characterEnd(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
-    const byte = bytes[bytes.length - back] as number;
+    const byte = bytes.readUInt8(bytes.length - back);
     if ((byte & 0xc0) === 0x80) continue;
     const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
     return needed > back ? bytes.length - back : bytes.length;

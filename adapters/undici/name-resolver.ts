@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Milliseconds } from '../../src/shared/duration.js';
+import { resultOr } from '../../src/shared/values.js';
 
 /** The owner and the cancellation of a look-up. */
 export interface ResolveOptions {
@@ -275,11 +276,7 @@ const mostDomains = 6;
 
 /** From the host's resolver configuration; nothing is searched when it cannot be read. */
 function hostSearchList(path = '/etc/resolv.conf'): SearchList {
-  try {
-    return searchListFrom(readFileSync(path, 'utf8'));
-  } catch {
-    return none;
-  }
+  return resultOr(none, () => searchListFrom(readFileSync(path, 'utf8')));
 }
 
 /** The last `search` or `domain` line counts, and `options ndots:N`. */

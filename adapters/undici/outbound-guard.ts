@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { remembered } from '../../src/shared/remembered.js';
+import { percentDecoded } from '../../src/shared/values.js';
 import type { Fault } from './delivery-fault.js';
 
 /** Allowed non-public destinations. */
@@ -252,15 +253,6 @@ function deliveryUrlFromText(text: string): DeliveryUrl | string {
 }
 
 function basicAuthorization(url: URL): string {
-  const credentials = `${decoded(url.username)}:${decoded(url.password)}`;
+  const credentials = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
   return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`;
-}
-
-/** An invalid percent-escape is taken literally. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

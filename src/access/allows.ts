@@ -1,3 +1,4 @@
+import { err, ok, type Result } from 'neverthrow';
 import { globMatches } from '../shared/values.js';
 import { type Capability, capabilityFromName, expandCapabilities } from './capability.js';
 import {
@@ -11,7 +12,7 @@ import {
   type Policy,
   type VariableCapability,
 } from './policy/parse-policy.js';
-import type { NamespaceRule, Principal, WorkspaceRight } from './principal.js';
+import type { NamespaceRule, NodeIdentity, Principal, WorkspaceRight } from './principal.js';
 
 /** The namespace name that stands for all namespaces. */
 export const everyNamespace = '*';
@@ -95,19 +96,23 @@ export function allowsSomeVariable(principal: Principal): boolean {
   );
 }
 
-/** Whether the caller has the right on the workspace; `admin` includes `events`. */
-export function allowsWorkspace(principal: Principal, workspaceId: string, right: WorkspaceRight): boolean {
-  if (principal.management) return true;
-  const granted = ruleFor(rightsOf(principal).workspaces, workspaceId);
-  return granted === 'admin' || granted === right;
+/** Whether the caller has the right on the workspace; `admin` includes all others. */
+export function allowsWorkspace(principal: Principal, workspaceId: string, right: WorkspaceRight | 'any'): boolean {
+  return principal.management || includes(ruleFor(rightsOf(principal).workspaces, workspaceId), right);
 }
 
-/** Whether any of the caller's rules grants the right on a workspace; `admin` includes `events`. */
-export function allowsSomeWorkspace(principal: Principal, right: WorkspaceRight): boolean {
-  return (
-    principal.management ||
-    Object.values(principal.workspaces).some((granted) => granted === 'admin' || granted === right)
-  );
+/** Whether any of the caller's rules grants the right on a workspace. */
+export function allowsSomeWorkspace(principal: Principal, right: WorkspaceRight | 'any'): boolean {
+  return principal.management || Object.values(principal.workspaces).some((granted) => includes(granted, right));
+}
+
+function includes(granted: WorkspaceRight | undefined, right: WorkspaceRight | 'any'): boolean {
+  return granted === 'admin' || (granted !== undefined && (granted === right || right === 'any'));
+}
+
+/** Whether destinations of this kind exist for a caller with the right `portal` on the workspace; for an `admin` all do. */
+export function allowsKind(principal: Principal, workspaceId: string, kind: string): boolean {
+  return allowsWorkspace(principal, workspaceId, 'admin') || principal.portal?.kinds.includes(kind) === true;
 }
 
 /** The paths at which a task finds the variables of its job, its group and itself. */
@@ -151,7 +156,7 @@ export type CallAccess =
       readonly checkedBy: 'operation';
     }
   /** The right on the workspace concerned. For callers without it, the workspace does not exist. */
-  | { readonly type: 'workspace'; readonly right: WorkspaceRight; readonly checkedBy: 'operation' }
+  | { readonly type: 'workspace'; readonly right: WorkspaceRight | 'any'; readonly checkedBy: 'operation' }
   /** The right in an area with a single access level, such as nodes. */
   | { readonly type: 'area'; readonly area: Area; readonly right: 'list' | 'read' | 'write' }
   /** The right on a node pool, which the request names. */
@@ -396,4 +401,75 @@ export function ruleFor<T>(book: RuleBook<T>, name: string): T | undefined {
 function* rulesIn<T>({ exact, globs }: RuleBook<T>): Generator<T> {
   yield* exact.values();
   for (const [, rule] of globs) yield rule;
+}
+
+/** A node that requests registration. */
+interface ClaimedNode {
+  readonly id: string;
+  readonly pool: string;
+  /** Whether the node already exists, or another token is bound to it. */
+  readonly isTaken: boolean;
+}
+
+/** The agent may not register this node; `message` may be shown to it. */
+export interface ClaimRefused {
+  readonly type: 'claim_refused';
+  readonly message: string;
+}
+
+/** Whether the caller may act as the node's agent: with its token, or with management rights. */
+export function mayActForNode({ management, node }: Principal, nodeId: string): boolean {
+  if (node !== undefined) return node.id !== undefined && node.id === nodeId;
+  return management;
+}
+
+/**
+ * Whether the agent with this identity may register the node. Returns the identity that the token is bound to from then on. A token
+ * that is not bound yet can only register a new node, so that it cannot take over an existing one.
+ */
+export function decideNodeClaim(identity: NodeIdentity, claimed: ClaimedNode): Result<NodeIdentity, ClaimRefused> {
+  if (claimed.pool !== identity.pool) {
+    return refused(`the token is for nodes of the pool "${identity.pool}", and this one is in "${claimed.pool}"`);
+  }
+  if (identity.id === claimed.id) return ok(identity);
+  if (identity.id !== undefined) return refused('the token belongs to another node');
+  if (claimed.isTaken) {
+    return refused('there is a node with this ID, and the token does not belong to it: make one for this node ID');
+  }
+  return ok({ ...identity, id: claimed.id });
+}
+
+function refused(message: string): Result<NodeIdentity, ClaimRefused> {
+  return err({ type: 'claim_refused', message });
+}
+
+/** The caller may not do this in that namespace. Does not reveal whether anything exists there. */
+export interface PermissionDenied {
+  readonly type: 'permission_denied';
+}
+
+/** Passes when the caller has one of the capabilities in the namespace. */
+export function authorise(
+  caller: Principal,
+  namespace: string,
+  anyOf: readonly Capability[],
+): Result<void, PermissionDenied> {
+  return allows(caller, namespace, anyOf) ? ok(undefined) : err({ type: 'permission_denied' });
+}
+
+/**
+ * Whether the caller has the right that a call with these inputs requires. True also if the operation is declared to check it, but for
+ * agents of nodes, which may make no such calls but their own.
+ */
+export function mayPerform(
+  access: CallAccess,
+  caller: Principal,
+  { namespace, name, nodeId }: Readonly<Record<string, unknown>>,
+): boolean {
+  if ('checkedBy' in access) return caller.node === undefined || access.type === 'node';
+  if (access.type === 'node') return mayActForNode(caller, String(nodeId));
+  if (access.type === 'node_pools')
+    return caller.node === undefined && allowsNodePool(caller, String(name), access.right);
+  const named = namespace === undefined || namespace === '' ? 'default' : String(namespace);
+  return mayCall(access, caller, { namespace: named, workspace: undefined });
 }

@@ -1,5 +1,5 @@
 import { described, faultOfMembers, type OptionTable } from '../options/check-options.js';
-import { anything, flag, group, listOf, mapOf, oneOf, optional, text } from '../options/option-kinds.js';
+import { amount, anything, flag, group, listOf, mapOf, oneOf, optional, text } from '../options/option-kinds.js';
 import { isRecord } from '../shared/values.js';
 import { type Capability, namespaceCapabilities, type PolicyShorthand, policyShorthands } from './capability.js';
 import {
@@ -24,8 +24,12 @@ export interface NamespaceRule {
   readonly variables?: Readonly<Record<string, readonly VariableCapability[]>>;
 }
 
-/** `admin` manages a workspace's notification configurations and may send events; `events` may only send events. */
-export type WorkspaceRight = 'admin' | 'events';
+/**
+ * `admin` manages a workspace's notification configurations and may send events; `events` may only send events; `portal` manages
+ * configurations and deliveries within the limits of `Principal.portal`. Each includes reading the workspace.
+ */
+export type WorkspaceRight = (typeof workspaceRights)[number];
+export const workspaceRights = ['admin', 'events', 'portal'] as const;
 
 /** A task that calls with its workload identity: it may read its job's variables. */
 export interface Workload {
@@ -59,6 +63,13 @@ export interface Principal {
   readonly namespaces: Readonly<Record<string, NamespaceRule>>;
   /** Rights by workspace ID or glob. */
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
+  /** The limits of its rights `portal`; without them it may see and create no configurations. */
+  readonly portal?: {
+    /** `generic`, `chat-a`, `chat-b`, `email`: configurations of other kinds do not exist for it. */
+    readonly kinds: readonly string[];
+    /** It creates no more once the workspace has so many configurations. */
+    readonly configurations: number;
+  };
   /** Capabilities by node pool or glob. */
   readonly nodePools?: Readonly<Record<string, readonly NodePoolCapability[]>>;
   /** Capabilities by host volume or glob. */
@@ -112,7 +123,8 @@ const members: OptionTable<Principal> = {
   name: text,
   management: flag,
   namespaces: mapOf(group(rule)),
-  workspaces: mapOf(oneOf('admin', 'events')),
+  workspaces: mapOf(oneOf(...workspaceRights)),
+  portal: optional(group<NonNullable<Principal['portal']>>({ kinds: listOf(text), configurations: amount })),
   nodePools: optional(mapOf(listOf(oneOf(...nodePoolCapabilities)))),
   hostVolumes: optional(mapOf(listOf(oneOf(...hostVolumeCapabilities)))),
   areas: optional(

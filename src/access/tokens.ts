@@ -26,6 +26,8 @@ export interface StoredToken {
   readonly management: boolean;
   readonly namespaces: Readonly<Record<string, NamespaceRule>>;
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
+  /** The limits of its rights `portal`. */
+  readonly portal?: NonNullable<Principal['portal']>;
   /** Names of policies, which need not exist. */
   readonly policies?: readonly string[];
   /** IDs of roles; removed roles are ignored. */
@@ -338,7 +340,10 @@ export interface Rulebook {
 export function tokenPrincipal(token: StoredToken, rulebook: Rulebook): Principal {
   const { accessor, name, management, namespaces, workspaces, policies = [], roles = [], node } = token;
   if (node !== undefined) return { accessor, name, management: false, namespaces: {}, workspaces: {}, node };
-  if (policies.length === 0 && roles.length === 0) return { accessor, name, management, namespaces, workspaces };
+  const limits = token.portal === undefined ? {} : { portal: token.portal };
+  if (policies.length === 0 && roles.length === 0) {
+    return { accessor, name, management, namespaces, workspaces, ...limits };
+  }
   const named = new Set(policies);
   for (const id of roles) for (const { Name } of rulebook.role(id)?.Policies ?? []) named.add(Name);
   return {
@@ -346,6 +351,7 @@ export function tokenPrincipal(token: StoredToken, rulebook: Rulebook): Principa
     name,
     management,
     workspaces,
+    ...limits,
     ...mergePolicies(rulesOfAll([...named].map(rulebook.policy)), namespaces),
     policies: [...named],
     roles,

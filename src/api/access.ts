@@ -32,7 +32,7 @@ export function onRecord(...anyOf: readonly Capability[]): CallAccess {
 }
 
 /** A right on the workspace concerned. */
-export function onWorkspace(right: WorkspaceRight): CallAccess {
+export function onWorkspace(right: WorkspaceRight | 'any'): CallAccess {
   return { type: 'workspace', right, checkedBy };
 }
 
@@ -69,7 +69,7 @@ export function accessText(access: CallAccess): string {
       return `Requires one of the capabilities ${access.anyOf.join(', ')} in the ${namespace}.`;
     }
     case 'workspace':
-      return 'Requires the right "' + access.right + '" on the workspace.';
+      return `Requires ${access.right === 'any' ? 'any right' : `the right "${access.right}"`} on the workspace.`;
     case 'variables':
       return 'Requires a right on the variable: list, read, write or destroy.';
     case 'area':

@@ -234,6 +234,14 @@ export function resource<T>(type: string, schema: string, status = 200): AnswerF
   };
 }
 
+/** What a read of the notification interface answers, with the index to wait for next. */
+export function indexedResource<T extends object>(
+  type: string,
+  schema: string,
+): AnswerForm<T & { readonly index: number }, T & { readonly index: number }> {
+  return { ...resource<T & { readonly index: number }>(type, schema), indexOf };
+}
+
 /** An empty answer. */
 export function nothing(status = 204): AnswerForm<void, void> {
   return { schema: undefined, status, toClient: () => undefined, toWire: () => '', indexOf: () => undefined };

@@ -104,6 +104,13 @@ export const waitingInputs = {
   stale: inQuery('stale', flag, 'Accepted without effect: every answer of this server is current'),
 } as const;
 
+/** The same for a call: those of the notification interface ignore `stale`, like every parameter that they do not know. */
+export function waitingInputsOf({ kind, interface: of }: Pick<Call, 'kind' | 'interface'>): Inputs {
+  if (kind !== 'waiting') return {};
+  const { stale: _stale, ...ofNotifications } = waitingInputs;
+  return of === 'notifications' ? ofNotifications : waitingInputs;
+}
+
 /** A read of the job interface, in a namespace. */
 export function read<
   const I extends Inputs,
@@ -170,6 +177,17 @@ export function notification<
   const P extends readonly (keyof I & string)[] = readonly [],
 >(definition: CallDefinition<I, V, A, T, P>): Call<'plain', I, V, A, T, P> {
   return complete({ kind: 'plain', interface: 'notifications', methods: ['GET'], inputs: {} }, definition);
+}
+
+/** A read of the notification interface that can wait for a change. */
+export function notificationRead<
+  const I extends Inputs,
+  V,
+  A,
+  const T extends ErrorTag = never,
+  const P extends readonly (keyof I & string)[] = readonly [],
+>(definition: CallDefinition<I, V, A, T, P>): Call<'waiting', I, V, A, T, P> {
+  return complete({ kind: 'waiting', interface: 'notifications', methods: ['GET'], inputs: {} }, definition);
 }
 
 /** A call about the server itself. */

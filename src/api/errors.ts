@@ -1,6 +1,5 @@
-import type { PermissionDenied } from '../access/authorise.js';
+import type { ClaimRefused, PermissionDenied } from '../access/allows.js';
 import type { AccessError } from '../access/errors.js';
-import type { ClaimRefused } from '../access/node-claim.js';
 import type { CommandRefused } from '../agent/link/node-command.js';
 import type { InvalidTopic } from '../events/subscription.js';
 import type { FunctionCallError } from '../functions/errors.js';
@@ -19,6 +18,7 @@ import type {
   PolicyRefused,
   QuotaExceeded,
   RegistrationsDisabled,
+  RestartUnderWay,
   RevertRefused,
   ScalingRefused,
   TagRefused,
@@ -56,6 +56,7 @@ export type JobCallError =
   | InvalidRequest
   | IndexConflict
   | PlanOutdated
+  | RestartUnderWay
   | TransitionRefused
   | RegistrationsDisabled
   | UnknownRegion

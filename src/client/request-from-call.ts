@@ -123,7 +123,7 @@ function relatedTo(type: string, value: unknown): unknown {
 function pathOf(pattern: string, values: ReadonlyMap<string, string>): Result<string, BadRequest> {
   for (const [name, value] of values) {
     if (value === '' || value === '.' || value === '..' || hasLoneSurrogate(value)) {
-      return err(badInput(`${name} cannot be ${JSON.stringify(value)}`, name));
+      return err({ type: 'bad_request', message: `${name} cannot be ${JSON.stringify(value)}`, parameter: name });
     }
   }
   return ok(pattern.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values.get(name) ?? '')));
@@ -142,8 +142,4 @@ function takesMembers(call: Call): boolean {
     ({ locations, repeated }) =>
       repeated !== undefined || locations.some(({ in: location }) => location === 'body' || location === 'members'),
   );
-}
-
-function badInput(message: string, parameter: string): BadRequest {
-  return { type: 'bad_request', message, parameter };
 }

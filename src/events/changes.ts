@@ -7,6 +7,7 @@ import type { Evaluation } from '../scheduler/evaluation.js';
 import type { Node } from '../scheduler/node.js';
 import type { NodePool } from '../scheduler/node-pool.js';
 import type { ServiceRegistration } from '../services/service-registration.js';
+import { table } from '../shared/table.js';
 
 /** The cause of a transaction. All of its events without an own type have this type. */
 export type Cause =
@@ -287,3 +288,28 @@ export interface EventBatch {
 export function eventFrom({ Deleted, ...notice }: Notice, Index: number, shown: unknown): ClusterEvent {
   return { ...notice, Index, Payload: { [notice.Topic]: shown, ...(Deleted === undefined ? {} : { Deleted }) } };
 }
+
+/** The notices of one transaction. The records remain in their tables until they are overwritten. */
+export interface NoticeBatch {
+  readonly Index: number;
+  readonly Notices: readonly Notice[];
+}
+
+/** A record as the transaction `Index` left it, saved when a later one overwrites or removes it. */
+interface EarlierRecord {
+  readonly Index: number;
+  readonly Topic: Topic;
+  readonly Namespace: string;
+  readonly Key: string;
+  readonly Record: unknown;
+}
+
+/** By index; later transactions remove those that are too old. */
+export const noticeBatches = table<NoticeBatch>('notice_batches', ({ Index }) => [Index]);
+
+export const earlierRecords = table<EarlierRecord>('earlier_records', ({ Index, Topic, Namespace, Key }) => [
+  Index,
+  Topic,
+  Namespace,
+  Key,
+]);

@@ -106,14 +106,8 @@ export function runJobId({ function: name, number, schedule }: Pick<StoredRun, '
   return `${name}/${schedule === undefined ? 'dispatch' : 'periodic'}-${number}`;
 }
 
-/** The run that the ID of a job may name. */
-interface NamedRun {
-  readonly function: string;
-  readonly number: number;
-}
-
 /** Undefined for an ID that no run has. Whether there is such a run is the caller's to check, with `runJobId`. */
-export function runOfJobId(id: string): NamedRun | undefined {
+export function runOfJobId(id: string): { readonly function: string; readonly number: number } | undefined {
   const [, name = '', digits = ''] = /^([A-Za-z0-9._/-]{1,128})\/(?:dispatch|periodic)-([1-9]\d{0,15})$/.exec(id) ?? [];
   const number = Number(digits);
   return name !== '' && Number.isSafeInteger(number) ? { function: name, number } : undefined;

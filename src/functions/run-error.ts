@@ -1,3 +1,4 @@
+import { resultOr } from '../shared/values.js';
 import type { RunError } from './run.js';
 import { storedJson } from './stored-json.js';
 
@@ -23,19 +24,11 @@ export function runErrorOf(thrown: unknown): RunError {
 
 /** `instanceof`, false for a proxy that refuses to say what it is. */
 export function isOf<T>(thrown: unknown, type: abstract new (...args: never[]) => T): thrown is T {
-  try {
-    return thrown instanceof type;
-  } catch {
-    return false;
-  }
+  return resultOr(false, () => thrown instanceof type);
 }
 
 function memberOf(error: object, name: string): unknown {
-  try {
-    return Reflect.get(error, name);
-  } catch {
-    return `the ${name} cannot be read`;
-  }
+  return resultOr(`the ${name} cannot be read`, () => Reflect.get(error, name));
 }
 
 /** What is not an error, in a string. */

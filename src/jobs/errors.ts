@@ -69,6 +69,12 @@ export interface RegistrationsDisabled {
   readonly message: string;
 }
 
+/** A restart of the job is under way already. */
+export interface RestartUnderWay {
+  readonly type: 'restart_under_way';
+  readonly message: string;
+}
+
 /** The request names another region than that of this installation. */
 export interface UnknownRegion {
   readonly type: 'unknown_region';

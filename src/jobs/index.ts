@@ -31,7 +31,7 @@ export type * from './document/job-input.js';
 export { type JobJsonSchema, type JsonSchema, jobJsonSchema } from './document/job-json-schema.js';
 export type { SubmittedJob } from './document/submitted-job.js';
 export type { Task } from './document/task.js';
-export type { CSIMountOptions, EphemeralDisk, TaskGroup, VolumeRequest } from './document/task-group.js';
+export type { CSIMountOptions, TaskGroup, VolumeRequest } from './document/task-group.js';
 export { type UnknownField, unknownFields } from './document/unknown-fields.js';
 export type { AdmissionRefused, InvalidJob } from './errors.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from './parse-job.js';
@@ -70,8 +70,10 @@ export type { WorkloadIdentity } from './document/identity.js';
 export type { CNIConfig, DNSConfig, NetworkResource, Port } from './document/network.js';
 export type { Affinity, Constraint, Spread, SpreadTarget } from './document/placement.js';
 export type {
+  CheckRestart,
   ConsulBlock,
   DisconnectStrategy,
+  EphemeralDisk,
   MigrateStrategy,
   ReschedulePolicy,
   RestartPolicy,
@@ -79,7 +81,7 @@ export type {
   UpdateStrategy,
 } from './document/policies.js';
 export type { NumaRequest, RequestedDevice, Resources } from './document/resources.js';
-export type { CheckRestart, Service, ServiceCheck, ServiceWeights } from './document/service.js';
+export type { Service, ServiceCheck, ServiceWeights } from './document/service.js';
 export type {
   ChangeScript,
   CSIPluginConfig,

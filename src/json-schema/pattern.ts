@@ -31,7 +31,7 @@ const repetition = /\{(\d+)(?:,(\d*))?\}/y;
 const groupStart = /\(\?(?::|<([A-Za-z_$][\w$]*)>)/y;
 
 function pieceAt(pattern: string, at: number): Piece | string {
-  const character = pattern[at] as string;
+  const character = pattern.charAt(at);
   switch (character) {
     case '\\':
       return escapeAt(pattern, at, false);

@@ -1,5 +1,5 @@
 import { remembered } from '../shared/remembered.js';
-import { isRecord } from '../shared/values.js';
+import { isRecord, percentDecoded } from '../shared/values.js';
 import { memberKeywords } from './member-keywords.js';
 import {
   type Check,
@@ -165,7 +165,7 @@ class SchemaReader {
   #fragmentOf(text: string): string | undefined {
     const local = this.#id !== '' && text.startsWith(this.#id) ? text.slice(this.#id.length) : text;
     if (local === '') return text === '' ? undefined : '';
-    return local.startsWith('#') ? decoded(local.slice(1)) : undefined;
+    return local.startsWith('#') ? percentDecoded(local.slice(1)) : undefined;
   }
 
   /** A part that refers to itself without descending into the value would never end. */
@@ -198,14 +198,5 @@ function refuseHidden({ schema, refuse }: Part): void {
     if (known.has(keyword) && !besideReference.has(keyword)) {
       refuse(keyword, 'has no effect beside $ref in this version of JSON Schema: use allOf, or 2020-12');
     }
-  }
-}
-
-/** The decoded content of a fragment, which may have percent-encoded characters. */
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
   }
 }

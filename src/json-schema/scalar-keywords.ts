@@ -1,5 +1,5 @@
 import { compilingTime, MAX_PATTERN_LENGTH, regularExpression } from '../shared/regular-expression.js';
-import { isRecord } from '../shared/values.js';
+import { isRecord, resultOr } from '../shared/values.js';
 import { re2Pattern } from './pattern.js';
 import { type Check, FITS, type KeywordGroup, OPEN, type Part, type Run } from './run.js';
 
@@ -218,7 +218,7 @@ export function countKeyword(
 }
 
 export function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
 function quoted(value: unknown): string {
@@ -361,11 +361,7 @@ function isUri(text: string): boolean {
 }
 
 function isRegex(text: string): boolean {
-  try {
-    return new RegExp(text, 'u') instanceof RegExp;
-  } catch {
-    return false;
-  }
+  return resultOr(false, () => new RegExp(text, 'u') instanceof RegExp);
 }
 
 function isCidr(text: string, isAddress: (address: string) => boolean, bits: number): boolean {

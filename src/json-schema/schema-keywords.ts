@@ -1,6 +1,6 @@
 /* Keywords that combine schemas, refer to them and name them, annotations, and keywords that are not supported. */
 
-import { isRecord } from '../shared/values.js';
+import { isRecord, own } from '../shared/values.js';
 import {
   type Check,
   FITS,
@@ -206,7 +206,8 @@ const adviceOn: Readonly<Record<string, string>> = {
 
 /** An unknown keyword. It was probably meant to validate, so ignoring it would accept more than the schema says. */
 export function refuseUnknown(part: Part, keyword: string): Check | null {
-  if (Object.hasOwn(adviceOn, keyword)) return part.refuse(keyword, adviceOn[keyword] as string);
+  const advice = own(adviceOn, keyword);
+  if (advice !== undefined) return part.refuse(keyword, advice);
   part.refuse(keyword, 'is not a keyword of JSON Schema; names of custom annotations begin with x-');
   // The specification ignores it, so a stored schema continues to work without it.
   return null;

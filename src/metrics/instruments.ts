@@ -65,6 +65,7 @@ const loops = [
   'drains',
   'engine',
   'evaluations',
+  'job-restarts',
   'node-liveness',
   'notification-deliveries',
   'notification-recoveries',

@@ -206,6 +206,29 @@ function scaled(mantissa: bigint, power: number): number {
   return Number(kept | lost) * 2 ** half * 2 ** (exponent - half);
 }
 
+/** The member that the record itself has. A name from outside may be that of something inherited. */
+export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+export function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+/** The result of the work; the fallback if it throws. */
+export function resultOr<T>(fallback: T, work: () => T): T {
+  try {
+    return work();
+  } catch {
+    return fallback;
+  }
+}
+
+/** Without its percent-encoding, or unchanged where that is not valid. */
+export function percentDecoded(text: string): string {
+  return resultOr(text, () => decodeURIComponent(text));
+}
+
 type Stated<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The members that have a value. */

@@ -57,15 +57,10 @@ export function renderTree(
 /** How a block ended. */
 type Ending = 'whole' | 'break' | 'continue' | 'fault';
 
-interface Variable {
-  readonly name: string;
-  value: Value;
-}
-
 class Renderer {
   fault: FaultAt | undefined;
   readonly #parts: string[] = [];
-  readonly #variables: Variable[] = [{ name: '$', value: undefined }];
+  readonly #variables: { readonly name: string; value: Value }[] = [{ name: '$', value: undefined }];
   readonly #reads = new Reads();
   readonly #call: Call;
   /** Constants that were evaluated so far. */

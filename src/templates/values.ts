@@ -91,9 +91,7 @@ export function printed(value: Value, most: number): string | undefined {
   return print(value, put, true) ? parts.join('') : undefined;
 }
 
-type Put = (text: string) => boolean;
-
-function print(value: Value, put: Put, outermost: boolean): boolean {
+function print(value: Value, put: (text: string) => boolean, outermost: boolean): boolean {
   if (isList(value)) {
     return put('[') && value.every((item, at) => put(at === 0 ? '' : ' ') && print(item, put, false)) && put(']');
   }

@@ -1,8 +1,17 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hasLoneSurrogate } from '../shared/values.js';
 import type { InvalidVariable, VariableConflict } from './errors.js';
-import { type ClockReadings, type LockState, type LockTerms, lockFrom, lockState, renewed } from './lock.js';
-import type { StoredLock, StoredVariable, VariableItems } from './variable.js';
+import {
+  type ClockReadings,
+  type LockState,
+  type LockTerms,
+  lockFrom,
+  lockState,
+  renewed,
+  type StoredLock,
+  type StoredVariable,
+  type VariableItems,
+} from './variable.js';
 
 /** A request about a variable, apart from its items. */
 export interface VariableWish {

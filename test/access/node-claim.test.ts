@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideNodeClaim, mayActForNode } from '../../src/access/node-claim.js';
+import { decideNodeClaim, mayActForNode } from '../../src/access/allows.js';
 import { anonymousPrincipal, hostPrincipal, type NodeIdentity } from '../../src/access/principal.js';
 
 const n1 = '11111111-0000-4000-8000-000000000001';

@@ -12,7 +12,7 @@ import { keyOfDelivery } from '../../src/notifications/delivery/transition-deliv
 import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import { queues } from '../../src/notifications/queue/queue-record.js';
 import { createNotificationConfiguration } from '../../src/operations/notifications/configurations/create-notification-configuration.js';
-import { deleteNotificationConfiguration } from '../../src/operations/notifications/configurations/delete-notification-configuration.js';
+import { deleteNotificationConfiguration } from '../../src/operations/notifications/configurations/pause-and-delete-configuration.js';
 import {
   enableNotificationConfiguration,
   updateNotificationConfiguration,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type ClockReadings, lockFrom, lockState, renewed, withLockLost } from '../../src/variables/lock.js';
-import type { StoredVariable } from '../../src/variables/variable.js';
+import {
+  type ClockReadings,
+  lockFrom,
+  lockState,
+  renewed,
+  type StoredVariable,
+  withLockLost,
+} from '../../src/variables/variable.js';
 
 const second = 1_000_000_000;
 const at = (milliseconds: number, timeline = 'here'): ClockReadings => ({

@@ -14,6 +14,14 @@ export interface OptionDefinition {
   readonly choices?: readonly string[];
 }
 
+/** Definitions of options, by their types. */
+export const option = {
+  flag: (summary: string) => ({ type: 'flag', summary }) as const,
+  text: (value: string, summary: string, choices?: readonly string[]) =>
+    ({ type: 'text', value, summary, ...(choices && { choices }) }) as const,
+  list: (value: string, summary: string) => ({ type: 'list', value, summary }) as const,
+};
+
 /** The choices of a boolean option with a value. */
 export const yesOrNo = ['true', 'false'] as const;
 
@@ -68,12 +76,23 @@ export interface Command<O extends OptionDefinitions = OptionDefinitions> {
   /** The command needs WebSockets of `box`. */
   readonly sockets?: true;
   /** Resolves with the exit code. Rejects with `Stopped` or with the client's `SignalboxError`. */
-  run(invocation: Invocation<O>): Promise<number>;
+  run(invocation: Invocation<O>, ...parameters: readonly (string | undefined)[]): Promise<number>;
+}
+
+/** A command as it is written: options only if there are any. */
+interface CommandDefinition<O extends OptionDefinitions> extends Omit<Command<O>, 'words' | 'parameters' | 'options'> {
+  /** The words, then the parameters: `job status [JOB]`. */
+  readonly usage: string;
+  readonly options?: O;
 }
 
 /** Infers the types of the options for `run`. */
-export function command<const O extends OptionDefinitions>(definition: Command<O>): Command {
-  return definition;
+export function command<const O extends OptionDefinitions = Record<never, never>>({
+  usage,
+  ...definition
+}: CommandDefinition<O>): Command {
+  const [words = '', parameters = ''] = usage.split(/ (?=[A-Z[])(.*)/);
+  return { options: {}, ...definition, words, parameters };
 }
 
 /** The help of one command: usage line, summary and options. */

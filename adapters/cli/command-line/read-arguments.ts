@@ -1,23 +1,22 @@
 import { parseArgs } from 'node:util';
 import { suggestName } from '../../../src/options/option-kinds.js';
 import { Stopped } from '../stopped.js';
-import { type Command, choicesText, type OptionDefinitions } from './command.js';
+import { type Command, choicesText, type OptionDefinitions, option } from './command.js';
 import { adviceForOption } from './nomad-commands.js';
 
 /** Options of every command that has an answer to print. */
 const everywhere = {
-  json: { type: 'flag', summary: 'print the answer as JSON' },
+  json: option.flag('print the answer as JSON'),
 } as const satisfies OptionDefinitions;
 
 /** Options of every command that talks to a server. */
 const ofServers = {
-  address: { type: 'text', value: 'URL', summary: 'the server (SIGNALBOX_ADDR, else http://127.0.0.1:4646)' },
-  namespace: { type: 'text', value: 'NAME', summary: 'the namespace (SIGNALBOX_NAMESPACE, else `default`)' },
-  'notifications-base': {
-    type: 'text',
-    value: 'PATH',
-    summary: 'where the notification interface is mounted (SIGNALBOX_NOTIFICATIONS_BASE, else /)',
-  },
+  address: option.text('URL', 'the server (SIGNALBOX_ADDR, else http://127.0.0.1:4646)'),
+  namespace: option.text('NAME', 'the namespace (SIGNALBOX_NAMESPACE, else `default`)'),
+  'notifications-base': option.text(
+    'PATH',
+    'where the notification interface is mounted (SIGNALBOX_NOTIFICATIONS_BASE, else /)',
+  ),
 } as const satisfies OptionDefinitions;
 
 interface Arguments {

@@ -1,20 +1,19 @@
-import { type Command, command } from '../command-line/command.js';
+import { type Command, command, option } from '../command-line/command.js';
 import { Stopped } from '../stopped.js';
 import { passOn } from './print.js';
 
 /** Sends any request, for API calls without a command. */
 export const sendRequest: Command = command({
-  words: 'operator api',
-  parameters: 'PATH',
+  usage: 'operator api PATH',
   summary: "send a request to a path such as /v1/jobs and print the answer's body; exit code 1 when it is refused",
   raw: true,
   options: {
-    X: { type: 'text', value: 'METHOD', summary: 'the method (GET, or POST with a body)' },
-    d: { type: 'text', value: 'BODY', summary: 'the body; @FILE reads a file, - reads standard input' },
-    H: { type: 'list', value: 'NAME: VALUE', summary: 'a header, may be repeated' },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only entries of a list that match' },
+    X: option.text('METHOD', 'the method (GET, or POST with a body)'),
+    d: option.text('BODY', 'the body; @FILE reads a file, - reads standard input'),
+    H: option.list('NAME: VALUE', 'a header, may be repeated'),
+    filter: option.text('EXPRESSION', 'only entries of a list that match'),
   },
-  run: async ({ options, parameters: [given = ''], terminal, inNamespace, send }) => {
+  run: async ({ options, terminal, inNamespace, send }, given = '') => {
     const body = await bodyFrom(options.d, terminal.read);
     const method = (options.X ?? (body === undefined ? 'GET' : 'POST')).toUpperCase();
     if (!/^[A-Z]{1,20}$/.test(method)) throw new Stopped('-X takes a method such as PUT', 2);

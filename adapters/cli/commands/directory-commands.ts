@@ -1,29 +1,25 @@
 import { orThrow, SignalboxError } from '../../../src/client/index.js';
 import type { Workspace } from '../../../src/index.js';
-import { type Command, command, yesOrNo } from '../command-line/command.js';
+import { type Command, command, option, yesOrNo } from '../command-line/command.js';
 import { facts, tableOf } from '../output/tables.js';
 import { flagOption, optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const list = command({
-  words: 'workspace list',
-  parameters: 'ORGANIZATION',
+  usage: 'workspace list ORGANIZATION',
   summary: 'list the workspaces of an organization',
-  options: {},
-  run: async (invocation) => {
-    const { items } = await orThrow(invocation.box.workspaces.list(invocation.parameters[0] ?? ''));
+  run: async (invocation, organization = '') => {
+    const { items } = await orThrow(invocation.box.workspaces.list(organization));
     const rows = items.map(({ id, name, executionMode }) => [id, name, executionMode]);
     return print(invocation, items, () => tableOf(['ID', 'Name', 'Execution mode'], rows, 'no workspaces'));
   },
 });
 
 const show = command({
-  words: 'workspace show',
-  parameters: 'WORKSPACE',
+  usage: 'workspace show WORKSPACE',
   summary: 'show a workspace',
-  options: {},
-  run: async (invocation) => {
-    const workspace = await orThrow(invocation.box.workspaces.show(invocation.parameters[0] ?? ''));
+  run: async (invocation, given = '') => {
+    const workspace = await orThrow(invocation.box.workspaces.show(given));
     return print(invocation, workspace, (shown) =>
       facts({
         ID: shown.id,
@@ -39,35 +35,22 @@ const show = command({
 });
 
 const put = command({
-  words: 'workspace put',
-  parameters: 'WORKSPACE',
+  usage: 'workspace put WORKSPACE',
   summary: 'create or change a workspace of notifications; what no option names is left unchanged',
   options: {
-    name: { type: 'text', value: 'NAME', summary: 'name of the workspace (its ID)' },
-    organization: { type: 'text', value: 'NAME', summary: 'organization of the workspace (default)' },
-    url: { type: 'text', value: 'URL', summary: 'web page of the workspace, for links in messages; empty for none' },
-    'execution-mode': {
-      type: 'text',
-      value: 'MODE',
-      summary: 'where runs are executed; local sends no notifications (remote)',
-      choices: ['remote', 'agent', 'local'],
-    },
-    'drift-detection': {
-      type: 'text',
-      value: 'BOOL',
-      summary: 'whether assessments report drift and checks (false)',
-      choices: yesOrNo,
-    },
-    'health-assessments': {
-      type: 'text',
-      value: 'BOOL',
-      summary: 'whether assessments report failures (false)',
-      choices: yesOrNo,
-    },
+    name: option.text('NAME', 'name of the workspace (its ID)'),
+    organization: option.text('NAME', 'organization of the workspace (default)'),
+    url: option.text('URL', 'web page of the workspace, for links in messages; empty for none'),
+    'execution-mode': option.text('MODE', 'where runs are executed; local sends no notifications (remote)', [
+      'remote',
+      'agent',
+      'local',
+    ]),
+    'drift-detection': option.text('BOOL', 'whether assessments report drift and checks (false)', yesOrNo),
+    'health-assessments': option.text('BOOL', 'whether assessments report failures (false)', yesOrNo),
   },
-  run: async (invocation) => {
-    const { parameters, options, box } = invocation;
-    const [id = ''] = parameters;
+  run: async (invocation, id = '') => {
+    const { options, box } = invocation;
     const stated = statedOf(options);
     const present = await box.workspaces.show(id);
     if (present.isErr() && present.error.type !== 'not_found') throw new SignalboxError(present.error);
@@ -108,26 +91,19 @@ function statedOf(options: Readonly<Record<string, string | undefined>>): Partia
 }
 
 const remove = command({
-  words: 'workspace delete',
-  parameters: 'WORKSPACE',
+  usage: 'workspace delete WORKSPACE',
   summary: 'remove a workspace with its notification configurations',
-  options: {},
-  run: (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.workspaces.remove(id), `workspace ${id} is removed`);
-  },
+  run: (invocation, id = '') => confirm(invocation, invocation.box.workspaces.remove(id), `workspace ${id} is removed`),
 });
 
 const putUser = command({
-  words: 'user put',
-  parameters: 'USER EMAIL',
+  usage: 'user put USER EMAIL',
   summary: 'create or replace a user, who can be a recipient of e-mail configurations',
   options: {
-    username: { type: 'text', value: 'NAME', summary: 'the name of the user (its ID)' },
-    organization: { type: 'text', value: 'NAME', summary: 'the organization of the user (default)' },
+    username: option.text('NAME', 'the name of the user (its ID)'),
+    organization: option.text('NAME', 'the organization of the user (default)'),
   },
-  run: async (invocation) => {
-    const [id = '', email = ''] = invocation.parameters;
+  run: async (invocation, id = '', email = '') => {
     const { username = id, organization = 'default' } = invocation.options;
     const stored = await orThrow(invocation.box.users.put(id, { username, email, organization }));
     return print(invocation, stored, () => `user ${id} is stored\n`);
@@ -135,14 +111,9 @@ const putUser = command({
 });
 
 const removeUser = command({
-  words: 'user delete',
-  parameters: 'USER',
+  usage: 'user delete USER',
   summary: 'remove a user; configurations keep their other users',
-  options: {},
-  run: (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.users.remove(id), `user ${id} is removed`);
-  },
+  run: (invocation, id = '') => confirm(invocation, invocation.box.users.remove(id), `user ${id} is removed`),
 });
 
 /** Workspaces, which events belong to, and users, who receive e-mail. */

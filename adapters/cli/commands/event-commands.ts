@@ -1,5 +1,5 @@
 import { orThrow } from '../../../src/client/index.js';
-import { type Command, command, type Invocation } from '../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../command-line/command.js';
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { facts, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
@@ -7,21 +7,15 @@ import { deliveryOutcomes, optional, pageOption, pairs } from './option-values.j
 import { confirm, print, printAnswer } from './print.js';
 
 const attributesOptions = {
-  set: { type: 'list', value: 'NAME=TEXT', summary: 'an attribute such as run_id, may be repeated' },
-  file: {
-    type: 'text',
-    value: 'FILE',
-    summary: 'JSON file with the attributes, or the payload of a custom type; - for standard input',
-  },
+  set: option.list('NAME=TEXT', 'an attribute such as run_id, may be repeated'),
+  file: option.text('FILE', 'JSON file with the attributes, or the payload of a custom type; - for standard input'),
 } as const;
 
 const send = command({
-  words: 'event send',
-  parameters: 'WORKSPACE TRIGGER',
+  usage: 'event send WORKSPACE TRIGGER',
   summary: 'publish an event, and show the number of deliveries or why there are none',
   options: attributesOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
+  run: async (invocation, workspace = '') => {
     const sent = invocation.box.notifications.send(workspace, await attributesOf(invocation));
     return printAnswer(invocation, sent, ({ eventId, deliveryIds, explanations }) => {
       if (deliveryIds.length > 0)
@@ -32,38 +26,25 @@ const send = command({
 });
 
 const explain = command({
-  words: 'event explain',
-  parameters: 'WORKSPACE TRIGGER',
+  usage: 'event explain WORKSPACE TRIGGER',
   summary: 'show which configurations an event would notify, and why not the others; sends nothing',
   options: attributesOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
-    return printAnswer(invocation, invocation.box.events.explain(workspace, await attributesOf(invocation)), explained);
-  },
+  run: async (invocation, workspace = '') =>
+    printAnswer(invocation, invocation.box.events.explain(workspace, await attributesOf(invocation)), explained),
 });
 
 const list = command({
-  words: 'event list',
-  parameters: 'WORKSPACE',
+  usage: 'event list WORKSPACE',
   summary: 'list the events of a workspace, newest first',
   options: {
-    trigger: { type: 'text', value: 'TRIGGER', summary: 'only events of this trigger or type' },
-    outcome: {
-      type: 'text',
-      value: 'OUTCOME',
-      summary: 'only events with a delivery of this outcome',
-      choices: deliveryOutcomes,
-    },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only events whose attributes match' },
-    since: {
-      type: 'text',
-      value: 'TIME',
-      summary: 'only events accepted at or after this time, such as 2026-01-02T03:04:05Z',
-    },
-    until: { type: 'text', value: 'TIME', summary: 'only events accepted before this time' },
-    page: { type: 'text', value: 'N', summary: 'page of the list, 20 events per page (1)' },
+    trigger: option.text('TRIGGER', 'only events of this trigger or type'),
+    outcome: option.text('OUTCOME', 'only events with a delivery of this outcome', deliveryOutcomes),
+    filter: option.text('EXPRESSION', 'only events whose attributes match'),
+    since: option.text('TIME', 'only events accepted at or after this time, such as 2026-01-02T03:04:05Z'),
+    until: option.text('TIME', 'only events accepted before this time'),
+    page: option.text('N', 'page of the list, 20 events per page (1)'),
   },
-  run: async (invocation) => {
+  run: async (invocation, workspace = '') => {
     const { trigger, outcome, filter, since, until, page } = invocation.options;
     const asked = {
       ...optional('trigger', trigger),
@@ -73,7 +54,7 @@ const list = command({
       ...optional('until', isoTimeOption('until', until)),
       ...pageOption(page),
     };
-    const found = await orThrow(invocation.box.events.list(invocation.parameters[0] ?? '', asked));
+    const found = await orThrow(invocation.box.events.list(workspace, asked));
     const rows = found.items.map(({ id, trigger: of, createdAt, deliveries }) => [
       id,
       of,
@@ -88,12 +69,10 @@ const list = command({
 });
 
 const show = command({
-  words: 'event show',
-  parameters: 'EVENT',
+  usage: 'event show EVENT',
   summary: 'show an event with its content and every attempt',
-  options: {},
-  run: async (invocation) => {
-    const event = invocation.box.events.show(invocation.parameters[0] ?? '');
+  run: async (invocation, given = '') => {
+    const event = invocation.box.events.show(given);
     return printAnswer(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
       const head = { ID: id, Trigger: trigger, Message: message, Accepted: createdAt, Erased: erasedAt ?? undefined };
       const rows = attempts.flatMap(({ id: delivery, attempts: made, recipients }) => [
@@ -114,21 +93,14 @@ const show = command({
 });
 
 const erase = command({
-  words: 'event erase',
-  parameters: 'EVENT',
+  usage: 'event erase EVENT',
   summary: 'erase the content of an event and keep its record',
-  options: {},
-  run: async (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.events.erase(id), `${id} is erased`);
-  },
+  run: async (invocation, id = '') => confirm(invocation, invocation.box.events.erase(id), `${id} is erased`),
 });
 
 const types = command({
-  words: 'event-type list',
-  parameters: '',
+  usage: 'event-type list',
   summary: 'list the event types of the application',
-  options: {},
   run: async (invocation) => {
     const found = await orThrow(invocation.box.eventTypes.list());
     const rows = found.map(({ name, description }) => [name, description ?? '']);
@@ -137,37 +109,28 @@ const types = command({
 });
 
 const showType = command({
-  words: 'event-type show',
-  parameters: 'NAME',
+  usage: 'event-type show NAME',
   summary: 'show an event type with its JSON Schema',
-  options: {},
-  run: async (invocation) => {
-    const type = invocation.box.eventTypes.show(invocation.parameters[0] ?? '');
+  run: async (invocation, name = '') => {
+    const type = invocation.box.eventTypes.show(name);
     return printAnswer(invocation, type, (shown) => `${JSON.stringify(shown, null, 2)}\n`);
   },
 });
 
 const putType = command({
-  words: 'event-type put',
-  parameters: 'NAME FILE',
+  usage: 'event-type put NAME FILE',
   summary: 'register an event type from JSON with description, schema, example and body; - for standard input',
-  options: {},
-  run: async (invocation) => {
-    const [name = '', file = ''] = invocation.parameters;
+  run: async (invocation, name = '', file = '') => {
     const type = invocation.box.eventTypes.put(name, await jsonOf(invocation, file));
     return printAnswer(invocation, type, () => `event type ${name} is stored\n`);
   },
 });
 
 const removeType = command({
-  words: 'event-type delete',
-  parameters: 'NAME',
+  usage: 'event-type delete NAME',
   summary: 'delete an event type; further events of this type are refused',
-  options: {},
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.eventTypes.remove(name), `event type ${name} is removed`);
-  },
+  run: async (invocation, name = '') =>
+    confirm(invocation, invocation.box.eventTypes.remove(name), `event type ${name} is removed`),
 });
 
 function explained(explanations: readonly { name: string; fires: boolean; obstacles: readonly string[] }[]): string {

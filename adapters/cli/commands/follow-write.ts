@@ -1,5 +1,5 @@
 import type { Job } from '../../../src/index.js';
-import type { Invocation } from '../command-line/command.js';
+import { type Invocation, option } from '../command-line/command.js';
 import { short } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { print } from './print.js';
@@ -7,13 +7,13 @@ import { followEvaluation, followToEnd, followToHealth } from './scheduling/foll
 
 /** Option of the commands that create an evaluation. */
 export const detach = {
-  detach: { type: 'flag', summary: 'do not wait for the scheduler' },
+  detach: option.flag('do not wait for the scheduler'),
 } as const;
 
 /** Options of the commands that start a run of a batch job. */
 export const detachOrWait = {
   ...detach,
-  wait: { type: 'flag', summary: 'wait for the end of a batch job; the exit code is its outcome' },
+  wait: option.flag('wait for the end of a batch job; the exit code is its outcome'),
 } as const;
 
 interface Effect {

@@ -1,7 +1,7 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { FunctionRunSummary, FunctionRunView, FunctionView } from '../../../src/index.js';
 import { messageOf } from '../../../src/shared/values.js';
-import { type Command, command, type Invocation, type OptionValues } from '../command-line/command.js';
+import { type Command, command, type Invocation, type OptionValues, option } from '../command-line/command.js';
 import { facts, inJson, inOneLine, tableOf, timeText } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { existing } from './find-record.js';
@@ -10,13 +10,13 @@ import { print } from './print.js';
 
 /** The options that select runs of a function. */
 const selecting = {
-  state: { type: 'list', value: 'STATE', summary: 'only runs in this state, may be repeated' },
-  error: { type: 'text', value: 'NAME', summary: 'only runs whose error has this name or code' },
-  key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit, a rate or an enqueue' },
-  batch: { type: 'text', value: 'ID', summary: 'only runs of this batch' },
-  meta: { type: 'list', value: 'KEY=VALUE', summary: 'only runs with this meta value, may be repeated' },
-  from: { type: 'text', value: 'TIME', summary: 'only runs that were enqueued at this time or later' },
-  to: { type: 'text', value: 'TIME', summary: 'only runs that were enqueued before this time' },
+  state: option.list('STATE', 'only runs in this state, may be repeated'),
+  error: option.text('NAME', 'only runs whose error has this name or code'),
+  key: option.text('KEY', 'only runs with this key of a limit, a rate or an enqueue'),
+  batch: option.text('ID', 'only runs of this batch'),
+  meta: option.list('KEY=VALUE', 'only runs with this meta value, may be repeated'),
+  from: option.text('TIME', 'only runs that were enqueued at this time or later'),
+  to: option.text('TIME', 'only runs that were enqueued before this time'),
 } as const;
 
 function selectionFrom({ state, error, key, batch, meta, from, to }: OptionValues<typeof selecting>) {
@@ -50,10 +50,9 @@ const shownTime = (iso: string | undefined): string => (iso === undefined ? '' :
 const isRunId = (target: string): boolean => /.\/\d{1,16}$/.test(target);
 
 const list = command({
-  words: 'function list',
-  parameters: '',
+  usage: 'function list',
   summary: 'list the functions of the service with the number of their runs and their next launch',
-  options: { prefix: { type: 'text', value: 'TEXT', summary: 'only names with this prefix' } },
+  options: { prefix: option.text('TEXT', 'only names with this prefix') },
   run: async (invocation) => {
     const { box, inNamespace, options } = invocation;
     const { value } = await orThrow(box.functions.list({ ...inNamespace, ...optional('prefix', options.prefix) }));
@@ -70,17 +69,15 @@ const list = command({
 });
 
 const runs = command({
-  words: 'function runs',
-  parameters: 'FUNCTION',
+  usage: 'function runs FUNCTION',
   summary: 'list the runs of a function, the latest first',
   options: {
     ...selecting,
-    'per-page': { type: 'text', value: 'N', summary: 'at most N runs, up to 1000; default: 100' },
-    'page-token': { type: 'text', value: 'TOKEN', summary: 'token of the page to show' },
+    'per-page': option.text('N', 'at most N runs, up to 1000; default: 100'),
+    'page-token': option.text('TOKEN', 'token of the page to show'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, inNamespace, options, terminal } = invocation;
     const { meta, ...selection } = selectionFrom(options);
     const read = box.functions.runs(name, {
       ...inNamespace,
@@ -103,13 +100,10 @@ function runRow({ id, state, attempt, enqueuedAt, endedAt, error }: FunctionRunS
 }
 
 const status = command({
-  words: 'function status',
-  parameters: 'FUNCTION|RUN',
+  usage: 'function status FUNCTION|RUN',
   summary: 'show a function with its policy and schedules, or a run with its input, result and error',
-  options: {},
-  run: async (invocation) => {
-    const { box, inNamespace, parameters } = invocation;
-    const [target = ''] = parameters;
+  run: async (invocation, target = '') => {
+    const { box, inNamespace } = invocation;
     if (isRunId(target)) {
       const { value } = await orThrow(box.functions.run(target, inNamespace));
       if (value !== undefined) {
@@ -178,12 +172,9 @@ function runText(run: FunctionRunView, waits: string | undefined): string {
 }
 
 const log = command({
-  words: 'function log',
-  parameters: 'RUN',
+  usage: 'function log RUN',
   summary: 'print what the attempts of a run have logged',
-  options: {},
-  run: async (invocation) => {
-    const [id = ''] = invocation.parameters;
+  run: async (invocation, id = '') => {
     const lines = await orThrow(invocation.box.functions.log(id, invocation.inNamespace));
     return print(invocation, lines, () =>
       lines.map(({ at, level, text }) => `${shownTime(at)} ${level} ${inOneLine(text)}\n`).join(''),
@@ -192,22 +183,20 @@ const log = command({
 });
 
 const enqueue = command({
-  words: 'function enqueue',
-  parameters: 'FUNCTION [INPUT]',
+  usage: 'function enqueue FUNCTION [INPUT]',
   summary: 'enqueue a run of a function; INPUT is JSON, or - for JSON on standard input',
   options: {
-    delay: { type: 'text', value: 'DURATION', summary: 'run it so much later' },
-    'run-at': { type: 'text', value: 'TIME', summary: 'run it at this time' },
-    priority: { type: 'text', value: 'N', summary: '1 to 100, higher first' },
-    meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
-    ttl: { type: 'text', value: 'DURATION', summary: 'cancel it unless it has begun by then' },
-    'idempotency-key': { type: 'text', value: 'KEY', summary: 'the same key leads to the same run for 24 hours' },
-    unique: { type: 'text', value: 'KEY', summary: 'while a run with this key has not begun, that run is returned' },
-    wait: { type: 'flag', summary: 'wait for the end of the run and print its result; exit code 1 unless it succeeds' },
+    delay: option.text('DURATION', 'run it so much later'),
+    'run-at': option.text('TIME', 'run it at this time'),
+    priority: option.text('N', '1 to 100, higher first'),
+    meta: option.list('KEY=VALUE', 'a meta value, may be repeated'),
+    ttl: option.text('DURATION', 'cancel it unless it has begun by then'),
+    'idempotency-key': option.text('KEY', 'the same key leads to the same run for 24 hours'),
+    unique: option.text('KEY', 'while a run with this key has not begun, that run is returned'),
+    wait: option.flag('wait for the end of the run and print its result; exit code 1 unless it succeeds'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [name = '', text] = parameters;
+  run: async (invocation, name = '', text) => {
+    const { box, inNamespace, options } = invocation;
     const input = await inputFrom(invocation, text);
     const meta = pairs('meta', options.meta);
     const enqueued = await orThrow(
@@ -260,7 +249,7 @@ async function waitFor(invocation: Invocation, id: string): Promise<number> {
 
 const allOf = {
   ...selecting,
-  all: { type: 'flag', summary: 'all runs of the function, without another option' },
+  all: option.flag('all runs of the function, without another option'),
 } as const;
 
 /** The selection of a bulk change: all runs must be asked for by name. */
@@ -272,13 +261,11 @@ function bulkFrom(name: string, options: OptionValues<typeof allOf>) {
 }
 
 const cancel = command({
-  words: 'function cancel',
-  parameters: 'RUN|FUNCTION',
+  usage: 'function cancel RUN|FUNCTION',
   summary: 'cancel a run, or the runs of a function that match',
-  options: { ...allOf, reason: { type: 'text', value: 'TEXT', summary: 'the reason, for one RUN' } },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [target = ''] = parameters;
+  options: { ...allOf, reason: option.text('TEXT', 'the reason, for one RUN') },
+  run: async (invocation, target = '') => {
+    const { box, inNamespace, options } = invocation;
     if (isRunId(target)) {
       const reason = optional('reason', options.reason);
       const answer = await orThrow(box.functions.cancelRun(target, { ...inNamespace, ...reason }));
@@ -294,13 +281,11 @@ const cancel = command({
 });
 
 const retry = command({
-  words: 'function retry',
-  parameters: 'RUN|FUNCTION',
+  usage: 'function retry RUN|FUNCTION',
   summary: 'queue a run again that did not succeed, or those of a function that match',
   options: allOf,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [target = ''] = parameters;
+  run: async (invocation, target = '') => {
+    const { box, inNamespace, options } = invocation;
     if (isRunId(target)) {
       const answer = await orThrow(box.functions.retryRun(target, inNamespace));
       return print(invocation, answer, ({ isChanged }) =>
@@ -315,12 +300,10 @@ const retry = command({
 /** Pause and resume: of a function, or of one key of its limits. */
 const switching = (act: 'pause' | 'resume', summary: string) =>
   command({
-    words: `function ${act}`,
-    parameters: 'FUNCTION',
+    usage: `function ${act} FUNCTION`,
     summary,
-    options: { key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit or rate' } },
-    run: async (invocation) => {
-      const [name = ''] = invocation.parameters;
+    options: { key: option.text('KEY', 'only runs with this key of a limit or rate') },
+    run: async (invocation, name = '') => {
       const input = { ...invocation.inNamespace, ...optional('key', invocation.options.key) };
       const answer = await orThrow(invocation.box.functions[act](name, input));
       return print(invocation, answer, () => `${name} is ${act}d\n`);

@@ -14,6 +14,7 @@ import { functionCommands } from './function-commands.js';
 import { jobCommands } from './jobs/job-commands.js';
 import { jobPartCommands } from './jobs/job-part-commands.js';
 import { jobStartCommands } from './jobs/job-start-commands.js';
+import { outlookCommands } from './jobs/outlook-commands.js';
 import { plan } from './jobs/plan-command.js';
 import { restartJob } from './jobs/restart-command.js';
 import { namespaceCommands } from './namespace-commands.js';
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
   ...jobStartCommands,
   ...jobPartCommands,
   restartJob,
+  ...outlookCommands,
   ...functionCommands,
   ...deploymentCommands,
   ...allocationCommands,

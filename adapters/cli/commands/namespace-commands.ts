@@ -1,15 +1,13 @@
 import { orThrow } from '../../../src/client/index.js';
-import { type Command, command } from '../command-line/command.js';
+import { type Command, command, option } from '../command-line/command.js';
 import { facts, tableOf } from '../output/tables.js';
 import { existing } from './find-record.js';
 import { optional, pairs } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const list = command({
-  words: 'namespace list',
-  parameters: '',
+  usage: 'namespace list',
   summary: 'list the namespaces',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.namespaces.list());
     const rows = value.map(({ Name, Description }) => [Name, Description]);
@@ -18,28 +16,23 @@ const list = command({
 });
 
 const status = command({
-  words: 'namespace status',
-  parameters: 'NAMESPACE',
+  usage: 'namespace status NAMESPACE',
   summary: 'show a namespace',
-  options: {},
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const namespace = await existing(invocation.box.namespaces.read(name), `namespace ${name}`);
     return print(invocation, namespace, ({ Name, Description, Meta }) => facts({ Name, Description, ...Meta }));
   },
 });
 
 const apply = command({
-  words: 'namespace apply',
-  parameters: 'NAMESPACE',
+  usage: 'namespace apply NAMESPACE',
   summary: 'create or change a namespace',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'description of the namespace' },
-    meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
+    description: option.text('TEXT', 'description of the namespace'),
+    meta: option.list('KEY=VALUE', 'a meta value, may be repeated'),
   },
-  run: (invocation) => {
-    const { parameters, options, box } = invocation;
-    const [name = ''] = parameters;
+  run: (invocation, name = '') => {
+    const { options, box } = invocation;
     const meta = options.meta.length === 0 ? undefined : pairs('meta', options.meta);
     const settings = { ...optional('description', options.description), ...optional('meta', meta) };
     return confirm(invocation, box.namespaces.put(name, settings), `namespace ${name} is stored`);
@@ -47,14 +40,10 @@ const apply = command({
 });
 
 const remove = command({
-  words: 'namespace delete',
-  parameters: 'NAMESPACE',
+  usage: 'namespace delete NAMESPACE',
   summary: 'delete an empty namespace',
-  options: {},
-  run: (invocation) => {
-    const [name = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.namespaces.remove(name), `namespace ${name} is deleted`);
-  },
+  run: (invocation, name = '') =>
+    confirm(invocation, invocation.box.namespaces.remove(name), `namespace ${name} is deleted`),
 });
 
 export const namespaceCommands: readonly Command[] = [list, status, apply, remove];

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { SchedulerConfiguration } from '../../../src/scheduler/index.js';
-import { type Command, command, type OptionValues, yesOrNo } from '../command-line/command.js';
+import { type Command, command, type OptionValues, option, yesOrNo } from '../command-line/command.js';
 import { facts, inJson, inLines, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { flagOption, numberOption, optional } from './option-values.js';
@@ -8,10 +8,8 @@ import { print } from './print.js';
 import { storeCommand } from './store-status.js';
 
 const getConfiguration = command({
-  words: 'operator scheduler get',
-  parameters: '',
+  usage: 'operator scheduler get',
   summary: 'show the scheduler configuration of the installation',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.scheduler.readConfiguration());
     return print(invocation, value, configurationText);
@@ -33,15 +31,10 @@ function configurationText(configuration: SchedulerConfiguration): string {
   });
 }
 
-const flag = (summary: string) => ({ type: 'text', value: 'BOOL', summary, choices: yesOrNo }) as const;
+const flag = (summary: string) => option.text('BOOL', summary, yesOrNo);
 
 const settings = {
-  'scheduler-algorithm': {
-    type: 'text',
-    value: 'NAME',
-    summary: 'how nodes are ranked',
-    choices: ['binpack', 'spread'],
-  },
+  'scheduler-algorithm': option.text('NAME', 'how nodes are ranked', ['binpack', 'spread']),
   'memory-oversubscription': flag('whether tasks may use more memory than they reserve, up to memory_max'),
   'reject-job-registration': flag('whether job registrations are refused, except with management tokens'),
   'pause-eval-broker': flag('whether the processing of evaluations is paused'),
@@ -49,12 +42,11 @@ const settings = {
   'preempt-service-scheduler': flag('whether service jobs preempt other jobs'),
   'preempt-batch-scheduler': flag('whether batch jobs preempt other jobs'),
   'preempt-sysbatch-scheduler': flag('whether sysbatch jobs preempt other jobs'),
-  'check-index': { type: 'text', value: 'N', summary: 'only if the configuration has this modify index' },
+  'check-index': option.text('N', 'only if the configuration has this modify index'),
 } as const;
 
 const setConfiguration = command({
-  words: 'operator scheduler set',
-  parameters: '',
+  usage: 'operator scheduler set',
   summary: 'change the scheduler configuration; what no option names is left unchanged',
   options: settings,
   run: async (invocation) => {
@@ -89,10 +81,9 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
 }
 
 const metrics = command({
-  words: 'operator metrics',
-  parameters: '',
+  usage: 'operator metrics',
   summary: 'print the metrics of the server',
-  options: { prometheus: { type: 'flag', summary: 'in the Prometheus text format' } },
+  options: { prometheus: option.flag('in the Prometheus text format') },
   run: async ({ box, options, terminal }) => {
     const format = options.prometheus ? 'prometheus' : 'json';
     const answer = await orThrow(box.system.metrics({ format }));
@@ -102,10 +93,8 @@ const metrics = command({
 });
 
 const members = command({
-  words: 'server members',
-  parameters: '',
+  usage: 'server members',
   summary: 'list the servers of the region',
-  options: {},
   run: async (invocation) => {
     const answer = await orThrow(invocation.box.system.members());
     const rows = answer.Members.map(({ Name, Addr, Port, Status, Tags }) => [
@@ -122,12 +111,11 @@ const members = command({
 });
 
 const policies = command({
-  words: 'scaling policy list',
-  parameters: '',
+  usage: 'scaling policy list',
   summary: 'list the scaling policies of jobs for autoscalers',
   options: {
-    job: { type: 'text', value: 'JOB', summary: 'only policies of this job' },
-    type: { type: 'text', value: 'TYPE', summary: 'only policies of this type' },
+    job: option.text('JOB', 'only policies of this job'),
+    type: option.text('TYPE', 'only policies of this type'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options } = invocation;
@@ -146,10 +134,8 @@ const policies = command({
 });
 
 const policy = command({
-  words: 'scaling policy info',
-  parameters: 'POLICY',
+  usage: 'scaling policy info POLICY',
   summary: 'print a scaling policy as JSON',
-  options: {},
   run: async (invocation) => {
     const { box, inNamespace, parameters, terminal } = invocation;
     const { value } = await orThrow(box.scaling.policy(parameters[0] ?? '', inNamespace));

@@ -1,10 +1,11 @@
 import { parseDuration } from '../../../src/options/option-kinds.js';
+import { option } from '../command-line/command.js';
 import { Stopped } from '../stopped.js';
 
 /** Accepted without effect for scripts written for Nomad's command line, which asks for confirmation. */
 export const yes = {
-  yes: { type: 'flag', summary: 'no effect: this command never asks for confirmation' },
-  y: { type: 'flag', summary: 'short form of --yes' },
+  yes: option.flag('no effect: this command never asks for confirmation'),
+  y: option.flag('short form of --yes'),
 } as const;
 
 /** An object with the member, or an empty one if it has no value. */

@@ -35,12 +35,9 @@ const showing: readonly Command[] = [
 
 /** `signalbox status`: shows the record with this name or ID, or lists those with this prefix. */
 export const search = command({
-  words: 'status',
-  parameters: '[PREFIX]',
+  usage: 'status [PREFIX]',
   summary: 'list jobs and the state of the store, or show the record of any kind whose name or ID has this prefix',
-  options: {},
-  run: async (invocation) => {
-    const [prefix] = invocation.parameters;
+  run: async (invocation, prefix) => {
     if (prefix === undefined) {
       const code = await show(invocation, 'job status', []);
       if (!invocation.json) invocation.terminal.out(await storeStatus(invocation));
@@ -74,5 +71,5 @@ async function matchesOf({ box, inNamespace }: Invocation, prefix: string): Prom
 function show(invocation: Invocation, words: string, parameters: readonly string[]): Promise<number> {
   const shown = showing.find((each) => each.words === words);
   if (shown === undefined) throw new Stopped(`there is no command ${words}`);
-  return shown.run({ ...invocation, options: {}, parameters });
+  return shown.run({ ...invocation, options: {}, parameters }, ...parameters);
 }

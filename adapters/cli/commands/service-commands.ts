@@ -1,17 +1,16 @@
 import { orThrow } from '../../../src/client/index.js';
-import { type Command, command } from '../command-line/command.js';
+import { type Command, command, option } from '../command-line/command.js';
 import { short, tableOf } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const filter = {
-  filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching registrations' },
+  filter: option.text('EXPRESSION', 'only matching registrations'),
 } as const;
 
 const list = command({
-  words: 'service list',
-  parameters: '',
+  usage: 'service list',
   summary: 'list the services of the built-in catalogue with their tags',
   options: filter,
   run: async (invocation) => {
@@ -25,13 +24,11 @@ const list = command({
 });
 
 const info = command({
-  words: 'service info',
-  parameters: 'SERVICE',
+  usage: 'service info SERVICE',
   summary: 'show the instances of a service with their addresses',
   options: filter,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, inNamespace, options } = invocation;
     const wanted = { ...inNamespace, ...optional('filter', options.filter) };
     const {
       value: { items: instances },
@@ -52,14 +49,10 @@ const info = command({
 });
 
 const remove = command({
-  words: 'service delete',
-  parameters: 'SERVICE ID',
+  usage: 'service delete SERVICE ID',
   summary: 'remove one instance of a service from the catalogue',
-  options: {},
-  run: async (invocation) => {
-    const [name = '', id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.services.remove(name, id, invocation.inNamespace), `${id} is removed`);
-  },
+  run: async (invocation, name = '', id = '') =>
+    confirm(invocation, invocation.box.services.remove(name, id, invocation.inNamespace), `${id} is removed`),
 });
 
 export const serviceCommands: readonly Command[] = [list, info, remove];

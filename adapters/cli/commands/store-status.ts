@@ -1,4 +1,5 @@
 import { orThrow } from '../../../src/client/index.js';
+import type { StoreStatus } from '../../../src/operations/store/store-figures.js';
 import { command, type Invocation } from '../command-line/command.js';
 import { facts, inOneLine, tableOf } from '../output/tables.js';
 import { print } from './print.js';
@@ -8,27 +9,14 @@ type Figures = ReadonlyMap<
   readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[]
 >;
 
-/** What the server answers. */
-interface StoreStatus {
-  readonly Index: number;
-  readonly Figures: readonly {
-    readonly Name: string;
-    readonly Labels: Readonly<Record<string, string>>;
-    readonly Value: number;
-  }[];
-  readonly Notes: readonly string[];
-}
-
 const prefix = 'signalbox.store.';
 /** `status` lists this many tables, those with most dead rows. */
 const mostTables = 10;
 
 /** `signalbox operator store`. */
 export const storeCommand = command({
-  words: 'operator store',
-  parameters: '',
+  usage: 'operator store',
   summary: 'show the state of the store: sizes, its chain, what keeps dead rows from being removed, lost races',
-  options: {},
   run: async (invocation) => {
     const answer = await orThrow(invocation.box.system.store());
     return print(invocation, answer, () => storeText(answer, Number.POSITIVE_INFINITY));

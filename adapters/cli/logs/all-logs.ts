@@ -74,14 +74,9 @@ async function isDead({ box, jobId, inNamespace }: WantedLogs): Promise<boolean>
   return value === undefined || value.Status === 'dead';
 }
 
-interface Source {
-  readonly allocation: AllocationListStub;
-  readonly task: string;
-}
-
 async function writeLog(
   { box, type }: WantedLogs,
-  { allocation, task }: Source,
+  { allocation, task }: { allocation: AllocationListStub; task: string },
   read: ReadLog,
   write: WriteLines,
 ): Promise<void> {

@@ -100,17 +100,12 @@ export function displayOn({ out, screen }: Pick<Terminal, 'out' | 'screen'>): Di
 
 /** Shows nothing. */
 export const noDisplay: Display = { show: () => undefined, end: () => undefined };
-/** The size of a terminal, in cells. */
-interface ScreenSize {
-  readonly rows: number;
-  readonly columns: number;
-}
 
 /**
  * The lines of a frame that can be redrawn in place: none is wider than the screen, and the last row stays free for
  * the cursor, because lines that have scrolled off the top cannot be overwritten. One line counts the omitted ones.
  */
-export function fittedLines(text: string, { rows, columns }: ScreenSize): readonly string[] {
+export function fittedLines(text: string, { rows, columns }: { rows: number; columns: number }): readonly string[] {
   const lines = text.replace(/\n$/, '').split('\n');
   const room = Math.max(1, rows - 1);
   const kept =

@@ -2,8 +2,6 @@ import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from '..
 import { inOneLine } from './tables.js';
 import type { Colours } from './terminal-text.js';
 
-type Change = Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>;
-
 /** The differences between two jobs, indented, each line prefixed with `+`, `-` or `+/-`. */
 export function jobDiffText(diff: JobDiff, colours: Colours): string {
   const lines = [
@@ -31,7 +29,7 @@ function taskLines(task: TaskDiff, colours: Colours): string[] {
   ];
 }
 
-function membersOf(change: Change, depth: number, colours: Colours): string[] {
+function membersOf(change: Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>, depth: number, colours: Colours): string[] {
   const blank = '  '.repeat(depth);
   return [
     ...(change.Fields ?? [])

@@ -1,26 +1,5 @@
+import type { AllocationUsage, HostUsage } from '../../../src/agent/link/node-command.js';
 import { facts, tableOf } from './tables.js';
-
-interface AllocationUsage {
-  readonly tasks: Readonly<
-    Record<
-      string,
-      {
-        readonly userPercent: number;
-        readonly systemPercent: number;
-        readonly residentBytes: number;
-        readonly processes: readonly unknown[];
-      }
-    >
-  >;
-}
-
-interface HostUsage {
-  readonly memory: { readonly total: number; readonly available: number };
-  readonly processors: readonly { readonly user: number; readonly system: number }[];
-  readonly disk: { readonly folder: string; readonly size: number; readonly available: number } | null;
-  /** Seconds. */
-  readonly uptime: number;
-}
 
 /** The current resource usage of an allocation's tasks. */
 export function usageText({ tasks }: AllocationUsage): string {

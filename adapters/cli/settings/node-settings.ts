@@ -57,10 +57,8 @@ export const nodeSettings: readonly Setting[] = [
 export type NodeOptions = HostOptions &
   Pick<RunnerOptions, 'nodeId' | 'keepFinished' | 'keepFailedFor' | 'keepFailedRuns'>;
 
-type Read = <T>(key: string) => T;
-
 /** `read` returns the effective value. */
-export function nodeOptionsFrom(read: Read): NodeOptions {
+export function nodeOptionsFrom(read: <T>(key: string) => T): NodeOptions {
   const meta = read<readonly string[]>('node.meta').map((text): readonly [string, string] => {
     const at = text.indexOf('=');
     return [text.slice(0, at), text.slice(at + 1)];

@@ -9,8 +9,6 @@ export type StorePlace =
   /** `url` is for `pg`, without `schema`. It may contain a password. */
   | { readonly type: 'postgres'; readonly url: string; readonly schema: string };
 
-type PostgresPlace = Extract<StorePlace, { readonly type: 'postgres' }>;
-
 const defaultSchema = 'signalbox';
 /** The parameters of a URL that name files. */
 const fileParameters = ['sslrootcert', 'sslcert', 'sslkey'] as const;
@@ -61,7 +59,7 @@ function placeFrom(text: string): Result<StorePlace, Misfit> {
 }
 
 /** No message contains a part of the URL that may be of a password. */
-function postgresPlace(text: string): Result<PostgresPlace, Misfit> {
+function postgresPlace(text: string): Result<Extract<StorePlace, { readonly type: 'postgres' }>, Misfit> {
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return misfit();
   const url = new URL(text);
   const fault = faultOfParts(url) ?? faultOfParameters(url);

@@ -1,8 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
 import { everybody, onWorkspace } from '../../../src/api/access.js';
 import { type CallInput, plainType } from '../../../src/api/answers.js';
-import { type Call, framingOf, waitingInputs } from '../../../src/api/call.js';
+import { type Call, framingOf, waitingInputs, waitingInputsOf } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
+import type { Inputs } from '../../../src/api/inputs.js';
 import { socketRefusal } from '../../../src/api/message-socket.js';
 import { integer, pageToken } from '../../../src/api/text-codecs.js';
 import type { Waiting } from '../../../src/index.js';
@@ -91,7 +92,7 @@ function perform({ engine, caller }: RouteCall, method: 'list' | 'show', input: 
 }
 
 function checked(name: string): RefusingCall {
-  return { name, access: onWorkspace('admin'), where: '' };
+  return { name, access: onWorkspace('portal'), where: '' };
 }
 
 function namesOtherWorkspace(document: RequestDocument, workspaceId: string): boolean {
@@ -115,11 +116,12 @@ function callRoute(named: NamedCall, check?: InputCheck): Route {
   const { name, call: definition } = named;
   const readInputs = inputReader(definition);
   const takesFilter = Object.hasOwn(definition.inputs, 'filter');
+  const ofWaiting = waitingInputsOf(definition);
 
   const waitingAskedFor = (call: RouteCall): Result<Waiting, BadInput> => {
     const unwanted = takesFilter || definition.interface !== 'jobs' ? undefined : unwantedFilter(call);
     if (unwanted !== undefined) return err(unwanted);
-    if (definition.kind === 'waiting') return admittedWaiting(call);
+    if (definition.kind === 'waiting') return admittedWaiting(call, ofWaiting);
     return call.dialect.judgesWaiting.has(name) ? waitingOf(call).map(() => immediately) : ok(immediately);
   };
 
@@ -226,10 +228,13 @@ function signalOf(definition: Call, call: RouteCall): AbortSignal {
 }
 
 /** The parameters of a blocking query, and its cancellation when the client disconnects. */
-function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
-  if (call.query.isEmpty) return ok(immediately);
+function waitingOf(call: RouteCall, inputs: Inputs = waitingInputs): Result<Waiting, BadInput> {
+  const { query } = call;
+  const isOfJobs = inputs === waitingInputs;
+  // The notification interface ignores what it does not know, so its clients may send anything but an index.
+  if (query.isEmpty || (!isOfJobs && query.get('index').unwrapOr('') === undefined)) return ok(immediately);
   const values: Record<string, unknown> = {};
-  for (const [name, { locations }] of Object.entries(waitingInputs)) {
+  for (const [name, { locations }] of Object.entries(inputs)) {
     const [location] = locations;
     if (location.in !== 'query') continue;
     const value = readParameter(call, name, location.codec);
@@ -237,7 +242,7 @@ function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
     if (value.value === undefined) continue;
     values[name] = value.value;
   }
-  const page = call.dialect.judgesPages ? readParameter(call, 'per_page', integer) : ok(undefined);
+  const page = isOfJobs && call.dialect.judgesPages ? readParameter(call, 'per_page', integer) : ok(undefined);
   if (page.isErr()) return err(page.error);
   const { index, wait } = values as { readonly index?: number; readonly wait?: number };
   if (index === undefined || index === 0) return ok(immediately);
@@ -249,8 +254,8 @@ function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
 }
 
 /** The same, if the caller may wait once more. */
-export function admittedWaiting(call: RouteCall): Result<Waiting, BadInput> {
-  return waitingOf(call).andThen((waiting) =>
+export function admittedWaiting(call: RouteCall, inputs?: Inputs): Result<Waiting, BadInput> {
+  return waitingOf(call, inputs).andThen((waiting) =>
     waiting.after === undefined || call.mayWait() ? ok(waiting) : err(badInput('too_many_waiting', tooManyWaiting)),
   );
 }

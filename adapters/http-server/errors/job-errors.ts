@@ -170,6 +170,7 @@ export const jobStatuses: { readonly [T in JobCallError['type']]: StatusOf<T> } 
   invalid_job: 400,
   index_conflict: 409,
   plan_outdated: 409,
+  restart_under_way: 409,
   transition_refused: 409,
   job_not_found: 404,
   version_not_found: 404,

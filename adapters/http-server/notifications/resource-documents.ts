@@ -24,10 +24,11 @@ import type { RouteCall } from '../calls/router.js';
 import { type HttpResponse, jsonApiType, splitTarget } from '../http-message.js';
 
 /** The JSON:API document of the answer of a notification call. */
-export function resourceResponse({ answer }: Call, call: RouteCall, value: unknown): HttpResponse {
+export function resourceResponse({ answer, kind }: Call, call: RouteCall, value: unknown): HttpResponse {
   const render = documents[answer.resource ?? ''];
   const document = render === undefined ? recordDocument(answer.resource ?? '', value) : render(value as never, call);
-  return { status: answer.status, headers: ['Content-Type', jsonApiType], body: JSON.stringify(document) };
+  const headers = kind === 'waiting' ? [call.dialect.headers.index, String(answer.indexOf(value))] : [];
+  return { status: answer.status, headers: ['Content-Type', jsonApiType, ...headers], body: JSON.stringify(document) };
 }
 
 /** Each takes the value of the calls whose answers have its name. */
@@ -48,6 +49,8 @@ const documents: Readonly<Record<string, Render>> = {
   }),
   'notification-delivery-list': (value: DeliveryList, call: RouteCall) => deliveryList(value, call),
   'notification-recovery': (value: Recovered) => recovery(value),
+  'notification-recovery-list': ({ items }: { readonly items: readonly object[] }) =>
+    recordDocument('notification-recoveries', items),
   'notification-event-list': (value: EventList, call: RouteCall) => eventList(value, call),
   // Organizations, workspaces and the account. Features that this server does not have are false.
   organization: (value: OrganizationView, call: RouteCall) => ({
@@ -96,7 +99,7 @@ function recordDocument(type: string, value: unknown): object {
 }
 
 function recordResource(type: string, record: unknown): object {
-  const { id, name, configurationId, ...rest } = record as Readonly<Record<string, unknown>>;
+  const { id, name, configurationId, index: _index, ...rest } = record as Readonly<Record<string, unknown>>;
   const named = {
     ...(name === undefined ? {} : { name }),
     ...(configurationId === undefined ? {} : { configurationId }),
@@ -110,8 +113,7 @@ function kebab(member: string): string {
 }
 
 function eventList(list: EventList, call: RouteCall): object {
-  const names = ['trigger', 'outcome', 'since', 'until', 'expression'];
-  const kept = Object.fromEntries(names.map((name) => [`filter[${name}]`, filterOf(call, name)]));
+  const kept = keptFilters(call, ['trigger', 'outcome', 'since', 'until', 'expression']);
   return {
     data: list.items.map((event) => recordResource('notification-events', event)),
     links: pageLinks(call, { ...list, lastPage: null }, kept),
@@ -122,17 +124,19 @@ function eventList(list: EventList, call: RouteCall): object {
 }
 
 function deliveryList(list: DeliveryList, call: RouteCall): object {
-  const kept = { 'filter[outcome]': filterOf(call, 'outcome'), 'filter[trigger]': filterOf(call, 'trigger') };
+  const kept = keptFilters(call, ['outcome', 'trigger', 'status', 'since', 'until', 'configuration']);
   return {
     data: list.items.map((delivery) => deliveryResource(delivery, call.notificationsPath)),
     links: pageLinks(call, { ...list, lastPage: null }, kept),
-    meta: { pagination: pageMember(list) },
+    meta: { pagination: { ...pageMember(list), ...(list.whole ? {} : { whole: false }) } },
   };
 }
 
-/** The filter of the request, which the links of its pages keep. */
-function filterOf({ query }: RouteCall, name: string): string | undefined {
-  return query.get(`filter[${name}]`).unwrapOr(undefined) ?? query.get(name).unwrapOr(undefined);
+/** The filters of the request, which the links of its pages keep. */
+function keptFilters({ query }: RouteCall, names: readonly string[]): Readonly<Record<string, string | undefined>> {
+  const filterOf = (name: string): string | undefined =>
+    query.get(`filter[${name}]`).unwrapOr(undefined) ?? query.get(name).unwrapOr(undefined);
+  return Object.fromEntries(names.map((name) => [`filter[${name}]`, filterOf(name)]));
 }
 
 function recovery({ count, more, reached }: Recovered): object {
@@ -340,6 +344,7 @@ function deliveryResource(delivery: DeliverySummary, mount: string): Resource {
     attributes: {
       trigger: delivery.trigger,
       kind: delivery.kind,
+      sample: delivery.sample,
       outcome: delivery.outcome,
       reason: delivery.reason,
       'created-at': delivery.createdAt,
@@ -381,6 +386,14 @@ function deliveryDetailsResource(delivery: DeliveryDetails, mount: string): Reso
         body: attempt.body,
         truncated: attempt.truncated,
         failure: attempt.failure,
+        request:
+          attempt.request === null
+            ? null
+            : {
+                method: attempt.request.method,
+                headers: attempt.request.headers,
+                'body-bytes': attempt.request.bodyBytes,
+              },
       })),
     },
   };

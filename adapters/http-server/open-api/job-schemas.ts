@@ -25,6 +25,11 @@ const endedRun = {
   ...{ namespace: text, parentId: text, number: count, jobId: text, version: count, outcome },
   ...{ createdAt: time, endedAt: time, index: count },
 };
+const jobRestart = {
+  ...{ namespace: text, jobId: text, id: text, atOnce: count, total: count, restarted: count, failed: count },
+  failures: listOf(wholeObject({ allocationId: text, message: text })),
+  ...{ state: { enum: ['running', 'done', 'failed', 'cancelled'] }, underWay: strings, startedAt: time },
+};
 const lastRun = wholeObject({ ID: text, Outcome: outcome, EndedAt: time });
 const failureCause = {
   ...{ outcome, cause: text, count, share: number, firstAt: time, lastAt: time },
@@ -299,6 +304,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     causes: listOf(objectSchema({ ...failureCause, exitCode: integer }, Object.keys(failureCause))),
     ...{ since: time, failures: count, isCut: flag },
   }),
+  JobRestart: objectSchema({ ...jobRestart, startedBy: text, endedAt: time }, Object.keys(jobRestart)),
   TriedSchedule: wholeObject(launchesAndFindings),
   ForcedLaunch: objectSchema({ EvalID: text, EvalCreateIndex: count, Index: count }, ['EvalID', 'Index']),
   ChangedDeployment: objectSchema(

@@ -68,6 +68,7 @@ const delivery = resource(
   objectSchema({
     trigger: text,
     kind: text,
+    sample: flag,
     outcome: { enum: ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] },
     'waits-for': orNull(anyObject),
     recipients: listOf(anyObject),
@@ -220,6 +221,11 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
   SendNotificationEvent: wholeObject({
     data: wholeObject({ type: { enum: ['notification-events', 'notification-event'] }, attributes: eventAttributes }),
   }),
+  CreateNotificationPortalToken: documentOf(
+    ['notification-portal-tokens', 'notification-portal-token'],
+    objectSchema({ kinds: strings, configurations: integer, lifetime: integer, name: text }, ['kinds']),
+  ),
+  SendNotificationSample: documentOf(['notification-samples', 'notification-sample'], wholeObject({ trigger: text })),
   RecoverNotificationDeliveries: wholeObject({
     data: objectSchema({
       type: { enum: ['notification-recoveries', 'notification-recovery'] },

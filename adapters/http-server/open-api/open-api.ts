@@ -1,5 +1,5 @@
 import { accessText } from '../../../src/api/access.js';
-import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call.js';
+import { type Call, type HttpMethod, waitingInputsOf } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
 import { type JsonSchema, orNull } from '../../../src/api/json-codecs.js';
@@ -122,7 +122,7 @@ function pathParameters(path: string): JsonSchema[] {
 
 /** The query parameters, by their first form; one that stands for several inputs is listed once. */
 export function queryParameters(call: Call): readonly JsonSchema[] {
-  const inputs: Inputs = call.kind === 'waiting' ? { ...waitingInputs, ...call.inputs } : call.inputs;
+  const inputs: Inputs = { ...waitingInputsOf(call), ...call.inputs };
   const parameters = Object.values(inputs).flatMap((input) =>
     input.locations.flatMap((location) =>
       location.in === 'query'

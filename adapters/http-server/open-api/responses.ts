@@ -97,11 +97,12 @@ const described: Readonly<Record<Framing, string>> = {
 
 function headersOf(call: Call, { headers: names }: JobDialect): { readonly headers?: JsonSchema } {
   const { answer, kind } = call;
-  if (call.interface !== 'jobs' || kind === 'stream' || kind === 'socket') return {};
+  if (kind === 'stream' || kind === 'socket') return {};
+  if (call.interface !== 'jobs' && kind !== 'waiting') return {};
   const header = (name: string): JsonSchema => ({ $ref: `#/components/headers/${name}` });
   const headers: Record<string, JsonSchema> = {};
   if (kind === 'waiting') headers[names.index] = header('Index');
-  if (kind === 'waiting' || call.leaderHeaders !== undefined) {
+  if (call.interface === 'jobs' && (kind === 'waiting' || call.leaderHeaders !== undefined)) {
     headers[names.lastContact] = header('LastContact');
     headers[names.knownLeader] = header('KnownLeader');
   }

@@ -40,6 +40,15 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     'ServerName',
     'Members',
   ]),
+  TimeSeries: wholeObject({
+    ...{ from: number, step: count },
+    series: listOf(
+      objectSchema(
+        { name: text, unit: text, labels: textMap, counts: listOf(number), p50: listOf(number), p95: listOf(number) },
+        ['name', 'unit', 'labels', 'counts'],
+      ),
+    ),
+  }),
   Metrics: objectSchema({ Timestamp: text, Gauges: objects, Counters: objects, Samples: objects }, [
     'Timestamp',
     'Gauges',

@@ -13,14 +13,11 @@ interface Waiting {
  * however many of its tasks run: they may need each other.
  */
 export class FunctionSlots {
-  readonly limit: number;
   /** The number of running tasks of each allocation. */
   readonly #held = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
 
-  constructor(limit: number) {
-    this.limit = limit;
-  }
+  constructor(readonly limit: number) {}
 
   /** Undefined when the signal aborts first. `onWait` is called if there is no slot. */
   async take(allocationId: string, signal: AbortSignal, onWait: () => void): Promise<FunctionSlot | undefined> {

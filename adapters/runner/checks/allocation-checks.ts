@@ -64,7 +64,7 @@ export class AllocationChecks {
     this.#work = work;
     this.#context = context;
     this.#allocation = allocation;
-    this.#watched = watchedChecks(work, context.node);
+    this.#watched = [null, ...work.group.Tasks].flatMap((task) => checksOf(work, context.node, task));
     this.#createdAt = context.serverTime.moment(work.allocation.CreateTime);
     const known = work.allocation.DeploymentStatus?.Healthy;
     if (typeof known === 'boolean') this.#healthy = known;
@@ -190,10 +190,6 @@ export class AllocationChecks {
 
 const firstPause = 100;
 const minimumInterval = 100;
-
-function watchedChecks(work: AllocationWork, node: RunnerContext['node']): readonly Watched[] {
-  return [null, ...work.group.Tasks].flatMap((task) => checksOf(work, node, task));
-}
 
 /** The checks of a task's services, or without a task of the group's services. */
 function checksOf(work: AllocationWork, node: RunnerContext['node'], task: Task | null): Watched[] {

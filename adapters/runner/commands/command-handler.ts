@@ -145,7 +145,7 @@ class CommandHandler implements Handlers {
 
   #running(allocationId: string): Result<AllocationActor, CommandRefused> {
     const actor = this.#options.find(allocationId);
-    return actor === undefined ? err(unknown(allocationId)) : ok(actor);
+    return actor === undefined ? err(commandRefused('not_found', `Unknown allocation "${allocationId}"`)) : ok(actor);
   }
 
   /** The folder of an allocation that has ended here, while its files are kept. */
@@ -181,10 +181,6 @@ function filesAreGone(allocationId: string): CommandRefused {
     'not_found',
     `The files and logs of allocation "${allocationId}" are no longer on its node: ${why}`,
   );
-}
-
-function unknown(allocationId: string): CommandRefused {
-  return commandRefused('not_found', `Unknown allocation "${allocationId}"`);
 }
 
 function done(fault: CommandRefused | undefined): Answer {

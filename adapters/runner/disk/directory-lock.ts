@@ -1,7 +1,7 @@
 import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { codeOf } from '../../../src/shared/values.js';
+import { codeOf, resultOr } from '../../../src/shared/values.js';
 import { isAlive, ownIdentity, ownScope, type ProcessIdentity, type ProcessScope } from './process-identity.js';
 import { messageOf } from './text-file.js';
 
@@ -110,11 +110,7 @@ function holderLives(holder: Holder, lock: string): boolean {
 }
 
 function isSilent(lock: string): boolean {
-  try {
-    return Date.now() - statSync(lock).mtimeMs > silence;
-  } catch {
-    return false;
-  }
+  return resultOr(false, () => Date.now() - statSync(lock).mtimeMs > silence);
 }
 
 function linked(from: string, to: string): boolean {

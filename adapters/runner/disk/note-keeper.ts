@@ -7,7 +7,7 @@ import type { Logger } from '../../../src/ports/logger.js';
 import { codeOf } from '../../../src/shared/values.js';
 import type { Background } from '../waiting.js';
 import type { TaskPaths } from './task-target.js';
-import { messageOf, textIn } from './text-file.js';
+import { jsonIn, messageOf } from './text-file.js';
 
 interface Note {
   text: string;
@@ -222,14 +222,9 @@ export class DiskNotes {
 
 function readNote(file: string): DiskNote | undefined {
   if (!file.endsWith('.json')) return undefined;
-  const text = textIn(file);
-  try {
-    const note = JSON.parse(text ?? '') as Partial<DiskNote> | null;
-    const isNote = typeof note?.allocation === 'string' && typeof note.settled === 'boolean';
-    return isNote && file.endsWith(`/${note.allocation}.json`) ? (note as DiskNote) : undefined;
-  } catch {
-    return undefined;
-  }
+  const note = jsonIn(file) as Partial<DiskNote> | null | undefined;
+  const isNote = typeof note?.allocation === 'string' && typeof note.settled === 'boolean';
+  return isNote && file.endsWith(`/${note.allocation}.json`) ? (note as DiskNote) : undefined;
 }
 
 /** A set of numbers that an agent keeps on disk to find them after a restart; in memory without a disk. */
@@ -275,11 +270,6 @@ export class NumberNote {
 }
 
 function numbersIn(file: string): readonly number[] {
-  const text = textIn(file) ?? '[]';
-  try {
-    const numbers: unknown = JSON.parse(text);
-    return Array.isArray(numbers) ? numbers.filter((number): number is number => Number.isInteger(number)) : [];
-  } catch {
-    return [];
-  }
+  const numbers = jsonIn(file);
+  return Array.isArray(numbers) ? numbers.filter((number): number is number => Number.isInteger(number)) : [];
 }

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { codeOf } from '../../../src/shared/values.js';
+import { codeOf, resultOr } from '../../../src/shared/values.js';
 import { textIn } from './text-file.js';
 
 /** Identity of a process, which a later process with the same PID does not share. */
@@ -28,8 +28,8 @@ export function identityOf(pid: number): ProcessIdentity {
 export function ownScope(): ProcessScope {
   return {
     host: hostname(),
-    boot: readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-    namespace: readOr('', () => readlinkSync('/proc/self/ns/pid')),
+    boot: resultOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    namespace: resultOr('', () => readlinkSync('/proc/self/ns/pid')),
   };
 }
 
@@ -50,7 +50,7 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
 }
 
 function startTimeOf(pid: number): string | undefined {
-  const stat = readOr(undefined, () => statOf(pid));
+  const stat = resultOr(undefined, () => statOf(pid));
   return stat === undefined ? undefined : startTimeFromStat(stat);
 }
 
@@ -66,12 +66,4 @@ function isZombie(stat: string): boolean {
 
 function statOf(pid: number): string | undefined {
   return textIn(`/proc/${pid}/stat`);
-}
-
-function readOr<T>(fallback: T, read: () => T): T {
-  try {
-    return read();
-  } catch {
-    return fallback;
-  }
 }

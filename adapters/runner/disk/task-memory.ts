@@ -4,11 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import { pendingTask } from '../../../src/agent/task/task-event.js';
 import type { TaskRecord } from '../../../src/agent/task/task-life.js';
 import type { Instant } from '../../../src/shared/instant.js';
-import { codeOf } from '../../../src/shared/values.js';
+import { codeOf, isRecord } from '../../../src/shared/values.js';
 import { makeFolder, removeFolder } from './folders.js';
 import type { NoteKeeper } from './note-keeper.js';
 import { type TaskPaths, taskPaths } from './task-target.js';
-import { isTransientFault, textIn } from './text-file.js';
+import { isTransientFault, jsonIn } from './text-file.js';
 
 /** The tasks of an allocation that have notes. */
 export interface KnownTasks {
@@ -151,26 +151,16 @@ async function removeWhole(folder: string, into: string): Promise<void> {
 }
 
 function readNote(file: string): StoredNote | undefined {
-  const text = textIn(file);
-  if (text === undefined) return undefined;
-  try {
-    const note = JSON.parse(text) as Partial<StoredNote> | null;
-    return typeof note?.record?.attempt === 'number' ? (note as StoredNote) : undefined;
-  } catch {
-    return undefined;
-  }
+  const note = jsonIn(file) as Partial<StoredNote> | null | undefined;
+  return typeof note?.record?.attempt === 'number' ? (note as StoredNote) : undefined;
 }
 
 function readEnd(file: string): AllocationEnd | undefined {
-  const text = textIn(file);
-  if (text === undefined) return undefined;
-  try {
-    const { job, failed, at } = JSON.parse(text) as Partial<AllocationEnd>;
-    if (typeof job !== 'string' || typeof failed !== 'boolean' || typeof at !== 'number') return undefined;
-    return { job, failed, at };
-  } catch {
-    return undefined;
-  }
+  const end = jsonIn(file);
+  if (!isRecord(end)) return undefined;
+  const { job, failed, at } = end;
+  if (typeof job !== 'string' || typeof failed !== 'boolean' || typeof at !== 'number') return undefined;
+  return { job, failed, at };
 }
 
 /** After lost notes, as after a power failure: finds the last start by the folders that starts leave. */

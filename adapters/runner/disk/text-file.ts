@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { codeOf } from '../../../src/shared/values.js';
+import { codeOf, resultOr } from '../../../src/shared/values.js';
 
 /** The most bytes that the runner reads of a note or of a file below `/proc`. */
 const longestText = 4 * 1024 * 1024;
@@ -22,6 +22,16 @@ export function textIn(file: string): string | undefined {
     }
   } catch (error) {
     if (isTransientFault(error)) throw error;
+    return undefined;
+  }
+}
+
+/** The JSON in such a file; undefined also for what is none. */
+export function jsonIn(file: string): unknown {
+  const text = textIn(file);
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
     return undefined;
   }
 }
@@ -74,9 +84,5 @@ export function messageOf(error: unknown): string {
 }
 
 function safeText(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return 'a thrown value that cannot be printed';
-  }
+  return resultOr('a thrown value that cannot be printed', () => String(value));
 }

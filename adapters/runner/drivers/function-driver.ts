@@ -3,6 +3,7 @@ import { type StreamEnd, tailLength, tailLines } from '../../../src/agent/output
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { checkArgument } from '../../../src/options/check-options.js';
 import { callable, mapOf } from '../../../src/options/option-kinds.js';
+import { resultOr } from '../../../src/shared/values.js';
 import { LogWriter } from '../logs/log-collector.js';
 import type { RunningTask, TaskDriver, TaskStart } from './task-driver.js';
 
@@ -225,18 +226,12 @@ function isErrorLike(thrown: unknown): thrown is ErrorLike {
 }
 
 function guardedParts(error: ErrorLike): { readonly errors: readonly unknown[]; readonly cause: unknown } {
-  try {
+  return resultOr({ errors: [], cause: undefined }, () => {
     return { errors: Array.isArray(error.errors) ? error.errors : [], cause: error.cause };
-  } catch {
-    return { errors: [], cause: undefined };
-  }
+  });
 }
 
 /** A function may throw anything, even an object with throwing getters. */
 function guarded(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    return 'an error that cannot be printed';
-  }
+  return resultOr('an error that cannot be printed', read);
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { resultOr } from '../../../src/shared/values.js';
 
 /** What to run, and where. */
 export interface Command {
@@ -44,9 +45,5 @@ function isExecutable(path: string): boolean {
 }
 
 function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return resultOr(false, () => statSync(path).isDirectory());
 }

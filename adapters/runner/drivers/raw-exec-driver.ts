@@ -6,6 +6,7 @@ import { err } from 'neverthrow';
 import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
 import { checkOptions } from '../../../src/options/check-options.js';
 import { either, listOf, oneOf, optional, text } from '../../../src/options/option-kinds.js';
+import { resultOr } from '../../../src/shared/values.js';
 import { makeFolder } from '../disk/folders.js';
 import { identityOf, isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-target.js';
@@ -327,9 +328,5 @@ function commandsOf(attempt: string): string {
 }
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return resultOr([], () => readdirSync(folder));
 }

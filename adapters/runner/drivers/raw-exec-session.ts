@@ -36,7 +36,7 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
     for (const pipe of child.stdio) pipe?.destroy();
   };
   const outlet = commandOutlet(request, () => {
-    if (isRunning(child)) killGroup(child);
+    if (child.exitCode === null && child.signalCode === null) killGroup(child);
     closePipes();
   });
   const streams = (['stdout', 'stderr'] as const).map((name) => pump(child[name] as Readable, name, outlet));
@@ -123,10 +123,6 @@ function drained(stdin: Writable): Promise<void> {
     };
     stdin.on('drain', settle).on('close', settle);
   });
-}
-
-function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null;
 }
 
 /** Only while the process runs or directly at its end: later its number may belong to another group. */

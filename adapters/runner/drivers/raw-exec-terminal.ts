@@ -9,6 +9,7 @@ import {
   type CommandRefused,
   commandRefused,
 } from '../../../src/agent/link/node-command.js';
+import { resultOr } from '../../../src/shared/values.js';
 import { commandOutlet, type Outlet, startFault } from './raw-exec-session.js';
 import type { ExecRequest } from './task-driver.js';
 
@@ -110,11 +111,8 @@ const quietRounds = 50;
  */
 function deviceOf(terminal: IPty): number | undefined {
   const { ptsName } = terminal as IPty & { readonly ptsName?: string };
-  try {
-    return ptsName === undefined ? undefined : openSync(ptsName, constants.O_RDWR | constants.O_NOCTTY);
-  } catch {
-    return undefined;
-  }
+  if (ptsName === undefined) return undefined;
+  return resultOr(undefined, () => openSync(ptsName, constants.O_RDWR | constants.O_NOCTTY));
 }
 
 /**

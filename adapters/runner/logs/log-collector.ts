@@ -13,7 +13,7 @@ import {
 import { opendir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type StreamEnd, tailBytes } from '../../../src/agent/output/output-tail.js';
-import { codeOf } from '../../../src/shared/values.js';
+import { codeOf, resultOr } from '../../../src/shared/values.js';
 import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
 import { openToRead, textIn } from '../disk/text-file.js';
 
@@ -200,11 +200,7 @@ async function wakeUntilGone(attempt: string, collected: Promise<unknown>): Prom
 }
 
 function mayLive(attempt: string): boolean {
-  try {
-    return livingCollector(attempt) !== undefined;
-  } catch {
-    return true;
-  }
+  return resultOr(true, () => livingCollector(attempt) !== undefined);
 }
 
 function openOnce(pipe: string): void {

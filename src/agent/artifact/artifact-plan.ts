@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { TaskArtifact } from '../../jobs/document/task-parts.js';
 import { type Archive, archiveOf, sourceParts } from '../../jobs/task-needs.js';
+import { percentDecoded } from '../../shared/values.js';
 
 export interface Digest {
   readonly algorithm: 'md5' | 'sha1' | 'sha256' | 'sha512';
@@ -48,13 +49,9 @@ export function digestInList(list: string, name: string): Digest | undefined {
     const plain = /^([0-9A-Fa-f]+)(?:\s+\*?(.+))?$/s.exec(line.trim());
     const [file, digits] = tagged === null ? [plain?.[2], plain?.[1]] : [tagged[1], tagged[2]];
     if (digits === undefined) continue;
-    if (file === undefined || lastPart(file) === name) return digestFrom(digits);
+    if (file === undefined || file.split('/').at(-1) === name) return digestFrom(digits);
   }
   return undefined;
-}
-
-function lastPart(path: string): string {
-  return path.split('/').at(-1) ?? '';
 }
 
 function digestFrom(text: string): Digest | undefined {
@@ -97,16 +94,12 @@ export function artifactPlan(artifact: TaskArtifact, fill: (text: string) => str
   const destination = fill(artifact.RelativeDest);
   const asIs = archive !== undefined || artifact.GetterMode === 'file';
   return ok({
-    url: withQuery(path, options),
+    url: options.size === 0 ? path : `${path}?${options}`,
     headers: filledMap(artifact.GetterHeaders, fill),
     checksum: checksum.value,
     destination: asIs ? destination : `${destination}/${name}`,
     archive,
   });
-}
-
-function withQuery(path: string, options: URLSearchParams): string {
-  return options.size === 0 ? path : `${path}?${options}`;
 }
 
 function refusal(artifact: TaskArtifact): string | undefined {
@@ -124,7 +117,7 @@ function filledMap(map: Readonly<Record<string, string>> | null, fill: (text: st
 function nameOf(given: string, path: string): string | undefined {
   const last =
     given === ''
-      ? decoded(
+      ? percentDecoded(
           path
             .replace(/^https?:\/\/[^/]*/i, '')
             .split('/')
@@ -132,12 +125,4 @@ function nameOf(given: string, path: string): string | undefined {
         )
       : given;
   return last === '' || last === '.' || last === '..' || /[/\\\0]/.test(last) ? undefined : last;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

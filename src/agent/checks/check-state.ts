@@ -27,7 +27,7 @@ export const uncheckedState: CheckState = {
   status: 'pending',
   output: '',
   statusCode: 0,
-  at: 0 as Instant,
+  at: 0,
   passes: 0,
   failures: 0,
 };
@@ -38,13 +38,11 @@ export function initialCheckState({ InitialStatus }: Pick<ServiceCheck, 'Initial
   return InitialStatus === 'critical' ? { ...uncheckedState, status: 'failure' } : uncheckedState;
 }
 
-type Thresholds = Pick<ServiceCheck, 'SuccessBeforePassing' | 'FailuresBeforeCritical'>;
-
 /** A check passes after `success_before_passing` successful runs in a row, and fails after more than `failures_before_critical` failed ones. */
 export function checkStateAfter(
   state: CheckState,
   result: CheckResult,
-  thresholds: Thresholds,
+  thresholds: Pick<ServiceCheck, 'SuccessBeforePassing' | 'FailuresBeforeCritical'>,
   at: Instant,
 ): CheckState {
   const passes = result.passed ? state.passes + 1 : 0;

@@ -7,14 +7,8 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { indexFromName } from '../../scheduler/reconcile/names.js';
 import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
+import { own } from '../../shared/values.js';
 import type { NodeMember } from '../../templates/index.js';
-
-/** A task's directories, as the task sees them. */
-interface TaskDirectories {
-  readonly shared: string;
-  readonly local: string;
-  readonly secrets: string;
-}
 
 /** The inputs of a task's environment. */
 export interface TaskContext {
@@ -24,8 +18,8 @@ export interface TaskContext {
   readonly task: Task | null;
   readonly allocation: Allocation;
   readonly node: Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
-  /** Null where unknown, as outside the node. */
-  readonly directories: TaskDirectories | null;
+  /** As the task sees them; null where unknown, as outside the node. */
+  readonly directories: { readonly shared: string; readonly local: string; readonly secrets: string } | null;
 }
 
 /** Every variable is set under both prefixes: Signalbox's own, and the one that existing job files refer to. */
@@ -158,10 +152,6 @@ function metaVariables(job: Job, group: TaskGroup, task: Task | null): Record<st
   return variables;
 }
 
-function own(record: Readonly<Record<string, string>>, name: string): string | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
-}
-
 /**
  * The port variables of an allocation (job interface, environment given to a task): ports of the group's network by
  * label, those of other tasks' own networks by task and label. Names come without a prefix. Without a task, all task networks
@@ -219,10 +209,8 @@ function cleanName(name: string): string {
   return name.replace(/[^A-Za-z0-9_.]/g, '_');
 }
 
-type Lookup = (name: string) => string | undefined;
-
 /** A service with the references in its strings replaced, including those of its checks: the form that is registered and checked. */
-export function filledService(service: Service, lookup: Lookup): Service {
+export function filledService(service: Service, lookup: (name: string) => string | undefined): Service {
   const fill = (text: string): string => interpolate(text, lookup);
   return {
     ...service,

@@ -95,8 +95,6 @@ export interface CommandRefused {
   readonly message: string;
 }
 
-type FaultOfCaller = NonNullable<CommandRefused['reason']>;
-
 /**
  * Carries out a command. Resolves when it has started. It continues while its output is read, and ends when the iterator is
  * closed or the signal aborts.
@@ -166,6 +164,6 @@ export function commandRefused(why: 'invalid' | 'not_found' | 'failed', message:
 }
 
 /** A command failure in Nomad's form, which the caller caused. */
-export function callerFailed(reason: FaultOfCaller, message: string): CommandRefused {
+export function callerFailed(reason: NonNullable<CommandRefused['reason']>, message: string): CommandRefused {
   return { type: 'command_failed', reason, message };
 }

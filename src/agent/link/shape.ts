@@ -59,8 +59,8 @@ export const whole: Shape<number> = (value, at) =>
 export function count(most: number = Number.MAX_SAFE_INTEGER): Shape<number> {
   const expected = most === Number.MAX_SAFE_INTEGER ? 'a whole number from 0 on' : `a whole number from 0 to ${most}`;
   return (value, at) =>
-    Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most
-      ? (value as number)
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= most
+      ? value
       : misfit(at, expected);
 }
 

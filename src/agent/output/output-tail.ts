@@ -1,4 +1,4 @@
-import { wellFormed } from '../../shared/values.js';
+import { percentDecoded, wellFormed } from '../../shared/values.js';
 
 /*
  * The last lines of a task's output, for alerts. Built on the node, which knows the values of the task's variables:
@@ -43,11 +43,7 @@ export function passwordsIn(url: string): readonly string[] {
   if (!url.includes('://') || !URL.canParse(url)) return [];
   const { password } = new URL(url);
   if (password === '') return [];
-  try {
-    return [...new Set([password, decodeURIComponent(password)])];
-  } catch {
-    return [password];
-  }
+  return [...new Set([password, percentDecoded(password)])];
 }
 
 /** The output with all forms masked. */

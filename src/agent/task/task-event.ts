@@ -254,38 +254,16 @@ export function transitionTaskState(state: TaskState, happening: TaskHappening, 
   return { ...state, ...changeOf(state, happening, isoFromInstant(now)), Events: events };
 }
 
-function changeOf(state: TaskState, happening: TaskHappening, at: string): Partial<TaskState> {
-  switch (happening.type) {
-    case 'started':
-      return { State: 'running', StartedAt: at, FinishedAt: null };
-    case 'restarting':
-      return { State: 'pending', Restarts: state.Restarts + 1, LastRestart: at };
-    case 'interrupted':
-      return { State: 'pending' };
-    case 'setup_failed':
-    case 'gave_up':
-      return { State: 'dead', Failed: true, FinishedAt: at };
-    case 'succeeded':
-    case 'killed':
-      return { State: 'dead', FinishedAt: at };
-    case 'received':
-    case 'setup':
-    case 'refused':
-    case 'downloading':
-    case 'download_failed':
-    case 'ended':
-    case 'restart_asked':
-    case 'signalling':
-    case 'shutdown_delay':
-    case 'shutdown_delay_skipped':
-    case 'killing':
-    case 'sibling_failed':
-    case 'leader_dead':
-    case 'main_dead':
-    case 'restored':
-    case 'driver_message':
-    case 'hook_message':
-    case 'unhealthy':
-      return {};
-  }
+/** The members of the state that a happening changes; the others are events only. */
+function changeOf(state: TaskState, { type }: TaskHappening, at: string): Partial<TaskState> {
+  const changes: { readonly [T in TaskHappening['type']]?: Partial<TaskState> } = {
+    started: { State: 'running', StartedAt: at, FinishedAt: null },
+    restarting: { State: 'pending', Restarts: state.Restarts + 1, LastRestart: at },
+    interrupted: { State: 'pending' },
+    setup_failed: { State: 'dead', Failed: true, FinishedAt: at },
+    gave_up: { State: 'dead', Failed: true, FinishedAt: at },
+    succeeded: { State: 'dead', FinishedAt: at },
+    killed: { State: 'dead', FinishedAt: at },
+  };
+  return changes[type] ?? {};
 }

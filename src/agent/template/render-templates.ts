@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { ChangeScript, TaskTemplate } from '../../jobs/document/task-parts.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
+import { resultOr } from '../../shared/values.js';
 import type { Template, TemplateFault, TemplateInputs, VariableName, VariableRead } from '../../templates/index.js';
 import type { TaskVariables } from '../link/node-work.js';
 import { signalName } from '../task/task-life.js';
@@ -60,11 +61,7 @@ function parseValue(text: string): string | undefined {
 }
 
 function unescaped(quoted: string): string | undefined {
-  try {
-    return JSON.parse(quoted.replaceAll('\t', '\\t')) as string;
-  } catch {
-    return undefined;
-  }
+  return resultOr(undefined, () => JSON.parse(quoted.replaceAll('\t', '\\t')) as string);
 }
 
 /** How a running task is notified of changed templates. */

@@ -10,8 +10,8 @@ import type {
 } from '../../operations/notifications/log/recoveries.js';
 
 import { management, onWorkspace } from '../access.js';
-import { nothing, resource } from '../answers.js';
-import { notification } from '../call.js';
+import { indexedResource, nothing, resource } from '../answers.js';
+import { notification, notificationRead } from '../call.js';
 import { type DocumentShape, inDocument, inPath, inQuery, numberedPage } from '../inputs.js';
 import { namedSchema } from '../json-codecs.js';
 import { instant, text } from '../text-codecs.js';
@@ -32,10 +32,9 @@ const eventDocument: DocumentShape = {
 /** Accepted events: their list, why each configuration was notified or not, and erasure of their content. */
 export const eventCalls = {
   /** The events of a workspace, newest first, with their outcomes. */
-  list: notification({
-    methods: ['GET'],
+  list: notificationRead({
     path: `${ofWorkspace}/notification-events`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'The events of a workspace, newest first, with their outcomes and the number of matches',
     args: ['workspaceId'],
     inputs: {
@@ -52,19 +51,18 @@ export const eventCalls = {
       filter: inQuery('filter[expression]', text, 'A filter expression over the attributes of the events'),
     },
     errors: ['not_found', 'invalid_parameter'],
-    answer: resource<EventList>('notification-event-list', 'NotificationEventListDocument'),
+    answer: indexedResource<EventList>('notification-event-list', 'NotificationEventListDocument'),
   }),
 
   /** One event with its content and every attempt at its destinations. */
-  show: notification({
-    methods: ['GET'],
+  show: notificationRead({
     path: '/notification-events/{event_id}',
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'One event with its content and every attempt at its destinations',
     args: ['eventId'],
     inputs: { eventId },
     errors: ['not_found'],
-    answer: resource<EventDetails>('notification-events', 'NotificationRecordDocument'),
+    answer: indexedResource<EventDetails>('notification-events', 'NotificationRecordDocument'),
   }),
 
   /** Erases the content of an event and of its responses, and keeps its record. */
@@ -83,7 +81,7 @@ export const eventCalls = {
   explain: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-events/actions/explain`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Which configurations an event would notify and which not, with the reasons; nothing is sent',
     args: ['workspaceId', 'attributes'],
     inputs: { workspaceId, attributes: inDocument<EventAttributes>(eventDocument) },
@@ -112,7 +110,7 @@ export const recoveryCalls = {
   count: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-recoveries/actions/count`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'How many deliveries a bulk redelivery would send again; nothing is sent',
     args: ['workspaceId', 'span'],
     inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
@@ -124,7 +122,7 @@ export const recoveryCalls = {
   start: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-recoveries`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Starts to re-send failed deliveries, in the background and across restarts',
     args: ['workspaceId', 'span'],
     inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
@@ -133,22 +131,35 @@ export const recoveryCalls = {
   }),
 
   /** The bulk redeliveries of a workspace with their progress, newest first. */
-  list: notification({
-    methods: ['GET'],
+  list: notificationRead({
     path: `${ofWorkspace}/notification-recoveries`,
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'The bulk redeliveries of a workspace with their progress, newest first',
     args: ['workspaceId'],
     inputs: { workspaceId },
     errors: ['not_found'],
-    answer: resource<readonly RecoveryView[]>('notification-recoveries', 'NotificationRecordListDocument'),
+    answer: indexedResource<{ readonly items: readonly RecoveryView[] }>(
+      'notification-recovery-list',
+      'NotificationRecordListDocument',
+    ),
+  }),
+
+  /** One bulk redelivery with its progress. */
+  show: notificationRead({
+    path: '/notification-recoveries/{recovery_id}',
+    access: onWorkspace('portal'),
+    summary: 'One bulk redelivery with its progress',
+    args: ['recoveryId'],
+    inputs: { recoveryId },
+    errors: ['not_found'],
+    answer: indexedResource<RecoveryView>('notification-recoveries', 'NotificationRecordDocument'),
   }),
 
   /** Cancels a bulk redelivery; deliveries that it has already queued are sent. */
   cancel: notification({
     methods: ['POST'],
     path: '/notification-recoveries/{recovery_id}/actions/cancel',
-    access: onWorkspace('admin'),
+    access: onWorkspace('portal'),
     summary: 'Cancels a bulk redelivery; deliveries that it has already queued are sent',
     args: ['recoveryId'],
     inputs: { recoveryId },
@@ -163,7 +174,7 @@ export const eventTypeCalls = {
   list: notification({
     methods: ['GET'],
     path: '/notification-event-types',
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'The event types that the application has registered, by name',
     inputs: {},
     answer: resource<readonly EventTypeView[]>('notification-event-types', 'NotificationRecordListDocument'),
@@ -173,7 +184,7 @@ export const eventTypeCalls = {
   show: notification({
     methods: ['GET'],
     path: '/notification-event-types/{event_type}',
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'One event type',
     args: ['name'],
     inputs: { name: typeName },

@@ -8,6 +8,7 @@ import type {
   WorkspaceList,
   WorkspaceView,
 } from '../../operations/notifications/workspaces/organizations.js';
+import type { PortalInput, PortalToken } from '../../operations/notifications/workspaces/portal-tokens.js';
 import type { WorkspaceInput } from '../../operations/notifications/workspaces/workspaces-and-users.js';
 import { anyCaller, management, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
@@ -38,7 +39,7 @@ export const organizationCalls = {
   show: notification({
     methods: ['GET'],
     path: ofOrganization,
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'One organization',
     args: ['organization'],
     inputs: { organization },
@@ -50,7 +51,7 @@ export const organizationCalls = {
   entitlements: notification({
     methods: ['GET'],
     path: `${ofOrganization}/entitlement-set`,
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'The features of an organization: this server supports notifications only',
     args: ['organization'],
     inputs: { organization },
@@ -96,7 +97,7 @@ export const workspaceReadCalls = {
   list: notification({
     methods: ['GET'],
     path: `${ofOrganization}/workspaces`,
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'The workspaces of an organization on which the caller has a right, by name',
     args: ['organization'],
     inputs: {
@@ -125,7 +126,7 @@ export const workspaceReadCalls = {
   named: notification({
     methods: ['GET'],
     path: `${ofOrganization}/workspaces/{workspace_name}`,
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'The workspace with this name in an organization',
     args: ['organization', 'name'],
     inputs: { organization, name: inPath('workspace_name', text) },
@@ -137,7 +138,7 @@ export const workspaceReadCalls = {
   show: notification({
     methods: ['GET'],
     path: '/workspaces/{workspace_id}',
-    access: onWorkspace('events'),
+    access: onWorkspace('any'),
     summary: 'One workspace',
     args: ['workspaceId'],
     inputs: { workspaceId: inPath('workspace_id', text) },
@@ -191,6 +192,27 @@ export const workspaceCalls = {
     },
     errors: ['invalid_attributes'],
     answer: resource<Workspace>('stored-workspace', 'WorkspaceDocument'),
+  }),
+
+  /** Creates a token for the page of one workspace: the right `portal`, for at most 15 minutes. */
+  createPortalToken: notification({
+    methods: ['POST'],
+    path: '/workspaces/{workspace_id}/portal-tokens',
+    access: onWorkspace('admin'),
+    summary: 'Creates a token with the right "portal" on the workspace, for at most 15 minutes',
+    args: ['workspaceId', 'portal'],
+    inputs: {
+      workspaceId: id,
+      portal: inDocument<PortalInput>({
+        types: ['notification-portal-tokens', 'notification-portal-token'],
+        attributes: { kinds: 'kinds', configurations: 'configurations', lifetime: 'lifetime', name: 'name' },
+        relationships: {},
+        closed: true,
+        schema: namedSchema('CreateNotificationPortalToken'),
+      }),
+    },
+    errors: ['not_found', 'invalid_attributes'],
+    answer: resource<PortalToken>('notification-portal-tokens', 'NotificationRecordDocument', 201),
   }),
 
   /** Removes a workspace with its notification configurations; unfinished deliveries are cancelled. */

@@ -7,6 +7,7 @@ import type {
   TaskVariablesQuery,
 } from '../../agent/link/node-work.js';
 import type { LogEntry } from '../../operations/context/log-feed.js';
+import type { TimeSeries } from '../../operations/context/series.js';
 import type { AgentMembers, AgentSelf, RaftConfiguration } from '../../operations/store/describe-agent.js';
 import type { Metrics } from '../../operations/store/read-metrics.js';
 import type { StoreStatus } from '../../operations/store/store-figures.js';
@@ -203,6 +204,16 @@ export const systemCalls = {
     summary: 'Metrics, as JSON or in the Prometheus text format',
     inputs: { format: inQuery('format', word('json', 'prometheus'), '`json` or `prometheus`; default: `json`') },
     answer: metrics,
+  }),
+
+  /** What this process has measured over the last hour or day, in slots of time. */
+  series: system({
+    methods: ['GET'],
+    path: '/v1/metrics/series',
+    access: inArea('agent', 'read'),
+    summary: 'What this process has measured: the last hour in slots of 10 s, or the last day in slots of 5 min',
+    inputs: { range: inQuery('range', word('hour', 'day'), '`hour` or `day`; default: `hour`') },
+    answer: computed<TimeSeries>('TimeSeries'),
   }),
 
   /** Address of the leader: this server, which has no peers. */

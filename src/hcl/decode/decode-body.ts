@@ -25,15 +25,7 @@ import {
 } from './decode-value.js';
 import { expandDynamic } from './dynamic.js';
 import { attributeFromBlock, blocksFromAttribute } from './legacy-forms.js';
-import type {
-  AttributeSchema,
-  BlockSchema,
-  BodySchema,
-  DecodedAttribute,
-  DecodedBlock,
-  DecodedBody,
-  PlainValue,
-} from './schema.js';
+import type { BlockSchema, BodySchema, DecodedAttribute, DecodedBlock, DecodedBody, PlainValue } from './schema.js';
 
 /** Decodes a body by its schema. Every mismatch is reported; the rest is in the result. */
 export function* decodeBody(decoding: Decoding, content: Content, schema: BodySchema): Steps<DecodedBody> {
@@ -148,7 +140,7 @@ function decodeAttribute(decoding: Decoding, item: ContentAttribute, schema: Bod
   const value = evaluation.evaluate(evaluation, item.value);
   if (rule === undefined) return unsupportedAttribute(decoding, item, schema);
   if (value === undefined) return undefined;
-  if (value.kind === 'null' && acceptsNull(rule)) return undefined;
+  if (value.kind === 'null' && rule.nullable === true) return undefined;
   const start = leadingSpan(item.value);
   if (!paidFor(evaluation, item.value, 2 * sizeOf(value))) return undefined;
   const decoded = decodeValue(value, rule.is, decoding.legacy);
@@ -163,10 +155,6 @@ function decodeAttribute(decoding: Decoding, item: ContentAttribute, schema: Bod
     valueRange: rangeOf(decoding, item.value),
     valueStart: rangeOf(decoding, start),
   };
-}
-
-function acceptsNull(rule: AttributeSchema): boolean {
-  return rule.nullable === true;
 }
 
 function reportDuplicate(decoding: Decoding, block: ContentBlock, first: DecodedBlock): void {

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { quoted } from '../../shared/values.js';
+import { lowerFirst, quoted } from '../../shared/values.js';
 import type { DiagnosticCode } from '../diagnostics/codes.js';
 import type { ProblemText } from '../diagnostics/diagnostic.js';
 import { type EvaluationContext, paidFor, problem } from '../evaluate/context.js';
@@ -208,8 +208,4 @@ function wrongKind(wanted: string, value: HclValue): Result<never, ValueError> {
 
 function upperFirst(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-function lowerFirst(text: string): string {
-  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }

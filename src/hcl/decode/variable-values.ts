@@ -115,15 +115,9 @@ function* readVariableText(
   return given;
 }
 
-interface UndeclaredName {
-  readonly span: Span;
-  readonly name: string;
-  readonly strict: boolean;
-}
-
 function undeclared(
   decoding: Decoding,
-  { span, name, strict }: UndeclaredName,
+  { span, name, strict }: { span: Span; name: string; strict: boolean },
   declarations: ReadonlyMap<string, VariableDeclaration>,
 ): void {
   const { problems, source } = decoding.evaluation;

@@ -1,4 +1,4 @@
-import type { Call, Expression, ObjectItem } from '../syntax/tree.js';
+import type { Call, Expression, ObjectItem, Span } from '../syntax/tree.js';
 import { boolType, dynamicType, type HclType, numberType, objectOf, stringType } from '../values/value.js';
 import { type EvaluationContext, problem } from './context.js';
 
@@ -18,7 +18,11 @@ export function typeFromExpression(
   }
   if (expression.kind === 'call') return constructedType(context, expression, options);
   const quoted = expression.kind === 'template' ? 'A type is written without quotes.' : 'This is not a type.';
-  return problem(context, 'bad_type', expression, { message: quoted, detail: FORMS });
+  return badType(context, expression, quoted);
+}
+
+function badType(context: EvaluationContext, at: Span, message: string, detail = FORMS): undefined {
+  return problem(context, 'bad_type', at, { message, detail });
 }
 
 function namedType(
@@ -36,29 +40,26 @@ function namedType(
       return boolType;
     case 'any':
       if (anyAllowed) return dynamicType;
-      return problem(context, 'bad_type', expression, {
-        message: 'The type must be exact: "any" is not allowed here.',
-        detail: FORMS,
-      });
+      return badType(context, expression, 'The type must be exact: "any" is not allowed here.');
     case 'list':
     case 'set':
     case 'map':
-      return problem(context, 'bad_type', expression, {
-        message: `The type of the elements is missing.`,
-        detail: `Write it in parentheses, for example ${name}(string).`,
-      });
+      return badType(
+        context,
+        expression,
+        `The type of the elements is missing.`,
+        `Write it in parentheses, for example ${name}(string).`,
+      );
     case 'object':
     case 'tuple':
-      return problem(context, 'bad_type', expression, {
-        message: `The types of the members are missing.`,
-        detail:
-          name === 'object' ? 'Write for example object({ name = string }).' : 'Write for example tuple([string]).',
-      });
+      return badType(
+        context,
+        expression,
+        `The types of the members are missing.`,
+        name === 'object' ? 'Write for example object({ name = string }).' : 'Write for example tuple([string]).',
+      );
     default:
-      return problem(context, 'bad_type', expression, {
-        message: `There is no type "${name.slice(0, 60)}".`,
-        detail: FORMS,
-      });
+      return badType(context, expression, `There is no type "${name.slice(0, 60)}".`);
   }
 }
 
@@ -87,10 +88,7 @@ function constructedType(
     case 'optional':
       return problem(context, 'bad_type', call.nameSpan, 'Attributes of a type cannot be optional here.');
     default:
-      return problem(context, 'bad_type', call, {
-        message: `There is no type "${name.slice(0, 60)}".`,
-        detail: FORMS,
-      });
+      return badType(context, call, `There is no type "${name.slice(0, 60)}".`);
   }
 }
 
@@ -114,10 +112,7 @@ function objectType(
   for (const { key, value } of items) {
     const name = key.kind === 'reference' && key.steps.length === 0 ? key.name : undefined;
     if (name === undefined) {
-      problem(context, 'bad_type', key, {
-        message: 'The attributes of an object type are plain names.',
-        detail: FORMS,
-      });
+      badType(context, key, 'The attributes of an object type are plain names.');
       continue;
     }
     const type = typeFromExpression(context, value, options);
@@ -131,8 +126,5 @@ function wrongArguments(context: EvaluationContext, call: Call): undefined {
   const nothing = { start: call.openSpan.start, end: call.end };
   const surplus =
     second === undefined ? undefined : { start: second.start, end: call.arguments.at(-1)?.end ?? call.end };
-  return problem(context, 'bad_type', surplus ?? first ?? nothing, {
-    message: `The type "${call.name}" is not complete.`,
-    detail: FORMS,
-  });
+  return badType(context, surplus ?? first ?? nothing, `The type "${call.name}" is not complete.`);
 }

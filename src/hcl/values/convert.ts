@@ -2,7 +2,7 @@ import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
 import { typesEqual } from './equal.js';
 import { numberText, parseNumber } from './number.js';
-import { typeText } from './type-text.js';
+import { article, typeText } from './type-text.js';
 import { canConvert, elementTypes, openElement, unifyTypes } from './unify.js';
 import type { HclType, HclValue } from './value.js';
 import {
@@ -259,8 +259,4 @@ function failed(reason: string): Result<never, ConversionError> {
 
 function mismatch(type: HclType): Result<never, ConversionError> {
   return failed(`${article(typeText(type))} is required`);
-}
-
-function article(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }

@@ -22,3 +22,7 @@ export function typeText(valueOrType: HclValue | HclType): string {
 function isValue(candidate: HclValue | HclType): candidate is HclValue {
   return 'value' in candidate || 'items' in candidate || 'entries' in candidate || candidate.kind === 'null';
 }
+
+export function article(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}

@@ -8,7 +8,6 @@ import type {
 } from '../document/connect.js';
 import { hourNanos, minuteNanos, secondNanos } from '../document/document-values.js';
 import type { Submitted } from '../document/field-table.js';
-import type { affinityBlock, spreadBlock } from '../document/placement.js';
 import type { checkRestartBlock } from '../document/policies.js';
 import type { resourcesBlock } from '../document/resources.js';
 import type { serviceCheckBlock } from '../document/service.js';
@@ -31,15 +30,10 @@ type LogConfig = Submitted<typeof logConfigBlock>;
 type VolumeMount = Submitted<typeof volumeMountBlock>;
 type CsiPlugin = Submitted<typeof csiPluginBlock>;
 type Secret = Submitted<typeof secretBlock>;
-type Affinity = Submitted<typeof affinityBlock>;
-type Spread = Submitted<typeof spreadBlock>;
 
-export function canonicaliseAffinities(affinities: Affinity[] | null): Affinity[] | null {
-  return mapList(affinities, (affinity) => ({ ...affinity, Weight: affinity.Weight ?? defaultWeight }));
-}
-
-export function canonicaliseSpreads(spreads: Spread[] | null): Spread[] | null {
-  return mapList(spreads, (spread) => ({ ...spread, Weight: spread.Weight ?? defaultWeight }));
+/** Affinities and spreads have a weight. */
+export function withWeights<T extends { Weight: number | null }>(list: readonly T[] | null): T[] | null {
+  return mapList(list, (each) => ({ ...each, Weight: each.Weight ?? defaultWeight }));
 }
 
 const noResources: Resources = {
@@ -70,7 +64,7 @@ export function canonicaliseResources(given: Resources | null, isFree = false): 
     Devices: mapList(resources.Devices, (device) => ({
       ...device,
       Count: device.Count ?? 1,
-      Affinities: canonicaliseAffinities(device.Affinities),
+      Affinities: withWeights(device.Affinities),
     })),
     NUMA:
       resources.NUMA === null

@@ -18,14 +18,12 @@ import type { Task } from '../document/task.js';
 import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
 import type { TaskTemplate, TaskVault } from '../document/task-parts.js';
 import {
-  canonicaliseAffinities,
   canonicaliseArtifact,
   canonicaliseCsiPlugin,
   canonicaliseLogs,
   canonicaliseResources,
   canonicaliseSecret,
   canonicaliseService,
-  canonicaliseSpreads,
   canonicaliseTemplate,
   canonicaliseVault,
   canonicaliseVolumeMount,
@@ -41,6 +39,7 @@ import {
   mapList,
   nullIfEmpty,
   overlaid,
+  withWeights,
 } from './canonicalise-blocks.js';
 
 /** The audience of every task's default identity. */
@@ -261,8 +260,8 @@ export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
     Periodic: job.Periodic === null ? null : canonicalisePeriodic(job.Periodic),
     Multiregion: job.Multiregion === null ? null : canonicaliseMultiregion(job.Multiregion),
     UI: job.UI === null ? null : { ...job.UI, Links: nullIfEmpty(job.UI.Links) },
-    Affinities: canonicaliseAffinities(job.Affinities),
-    Spreads: canonicaliseSpreads(job.Spreads),
+    Affinities: withWeights(job.Affinities),
+    Spreads: withWeights(job.Spreads),
     TaskGroups: mapList(job.TaskGroups, (group) => canonicaliseGroup(group, head)),
   };
   return filled(full, jobDefaults);
@@ -340,8 +339,8 @@ function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTa
     RestartPolicy,
     Disconnect:
       group.Disconnect === null ? null : filled({ ...group.Disconnect }, { Replace: true, Reconcile: 'best_score' }),
-    Affinities: canonicaliseAffinities(group.Affinities),
-    Spreads: canonicaliseSpreads(group.Spreads),
+    Affinities: withWeights(group.Affinities),
+    Spreads: withWeights(group.Spreads),
     Services: mapList(group.Services, (service) => canonicaliseService(service, `${job.Name}-${group.Name}`)),
     Tasks: mapList(group.Tasks, (task) =>
       canonicaliseTask(task, { RestartPolicy, areFunctions, name: `${job.Name}-${group.Name}` }),
@@ -399,7 +398,7 @@ function canonicaliseTask(task: SubmittedTask, group: GroupHead): SubmittedTask 
     Secrets: mapList(task.Secrets, canonicaliseSecret),
     Consul: task.Consul === null ? null : canonicaliseConsul(task.Consul, ''),
     Templates: mapList(task.Templates, canonicaliseTemplate),
-    Affinities: canonicaliseAffinities(task.Affinities),
+    Affinities: withWeights(task.Affinities),
     VolumeMounts: mapList(task.VolumeMounts, canonicaliseVolumeMount),
     RestartPolicy: { ...overlaid(group.RestartPolicy, task.RestartPolicy) },
     Services: mapList(task.Services, (service) => canonicaliseService(service, `${group.name}-${task.Name}`)),

@@ -14,8 +14,6 @@ import {
 } from '../errors.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 
-type Kept = Pick<Job, 'Version' | 'Stable' | 'VersionTag'>;
-
 /**
  * The earlier versions of a job to remove when a version is added (job interface, versions): at most `tracked` untagged
  * versions are kept, including the current one. The oldest is removed first, except the newest stable one, to which a failed
@@ -23,7 +21,7 @@ type Kept = Pick<Job, 'Version' | 'Stable' | 'VersionTag'>;
  * versions, newest first, beginning with the current one.
  */
 export function prunedVersions(
-  versions: readonly Kept[],
+  versions: readonly Pick<Job, 'Version' | 'Stable' | 'VersionTag'>[],
   tracked: number,
   isInUse: (version: number) => boolean = () => false,
 ): number[] {

@@ -43,6 +43,14 @@ export interface ObjectRule extends BlockRule {
   readonly type: 'presence' | 'fields';
 }
 
+export function presenceRule(name: string, fields: Flatten, parts: readonly Part[] = []): ObjectRule {
+  return { name, type: 'presence', fields, parts };
+}
+
+export function fieldsRule(name: string, fields: Flatten, parts: readonly Part[] = []): ObjectRule {
+  return { name, type: 'fields', fields, parts };
+}
+
 /** The diffs of the blocks nested in a block; a side that lacks the block is null. */
 export type DiffPart = (old: Item | null, next: Item | null, detail: Detail) => readonly ObjectDiff[];
 

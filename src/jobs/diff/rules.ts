@@ -49,6 +49,7 @@ import {
   byPosition,
   type DiffPart,
   diffObject,
+  fieldsRule,
   freeForm,
   itemAt,
   keyed,
@@ -57,6 +58,7 @@ import {
   one,
   type Part,
   part,
+  presenceRule,
   present,
   sortedObjects,
   strings,
@@ -88,12 +90,7 @@ const header = part('Header', (old, next, { contextual }) => {
   return [objectDiff(Type, 'Header', diffFields(flatBefore, flatAfter, contextual))];
 });
 
-const checkRule: ObjectRule = {
-  name: 'Check',
-  type: 'presence',
-  fields: scalarsOf(serviceCheckBlock),
-  parts: [header, one('CheckRestart', checkRestartRule)],
-};
+const checkRule = presenceRule('Check', scalarsOf(serviceCheckBlock), [header, one('CheckRestart', checkRestartRule)]);
 
 /** A weight of 0 counts as unset. */
 function weightsOf(weights: Item): Flat {
@@ -105,19 +102,14 @@ function weightsOf(weights: Item): Flat {
   return flat;
 }
 
-const serviceRule: ObjectRule = {
-  name: 'Service',
-  type: 'presence',
-  fields: scalarsOf(serviceBlock),
-  parts: [
-    strings('CanaryTags'),
-    strings('Tags'),
-    byField('Checks', 'Name', checkRule),
-    one('Connect', connectRule),
-    one('Identity', identityRule),
-    one('Weights', { name: 'Weights', type: 'presence', fields: weightsOf }),
-  ],
-};
+const serviceRule = presenceRule('Service', scalarsOf(serviceBlock), [
+  strings('CanaryTags'),
+  strings('Tags'),
+  byField('Checks', 'Name', checkRule),
+  one('Connect', connectRule),
+  one('Identity', identityRule),
+  one('Weights', presenceRule('Weights', weightsOf)),
+]);
 
 /** If each side has one service, they are the same one; several are matched by name, port and position. */
 const services = part('Services', (old, next, detail) => {
@@ -128,7 +120,7 @@ const services = part('Services', (old, next, detail) => {
   return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(serviceRule, left, right, detail))));
 });
 
-const artifactRule: ObjectRule = { name: 'Artifact', type: 'fields', fields: scalarsOf(artifactBlock) };
+const artifactRule = fieldsRule('Artifact', scalarsOf(artifactBlock));
 
 const secretRule: ObjectRule = {
   name: 'Secret',
@@ -140,21 +132,11 @@ const secretRule: ObjectRule = {
 /** The owner is compared on the sides that name one. */
 const templateFields = withGiven(scalarsOf(templateBlock), ['Uid', 'Gid']);
 
-const templateRule: ObjectRule = {
-  name: 'Template',
-  type: 'presence',
-  fields: templateFields,
-  parts: [
-    // Existing clients expect the block `wait` under the name of its parent.
-    one('Wait', { name: 'Template', type: 'presence', fields: everythingOf(waitBlock) }),
-    one('ChangeScript', {
-      name: 'ChangeScript',
-      type: 'presence',
-      fields: scalarsOf(changeScriptBlock),
-      parts: [strings('Args')],
-    }),
-  ],
-};
+const templateRule = presenceRule('Template', templateFields, [
+  // Existing clients expect the block `wait` under the name of its parent.
+  one('Wait', presenceRule('Template', everythingOf(waitBlock))),
+  one('ChangeScript', presenceRule('ChangeScript', scalarsOf(changeScriptBlock), [strings('Args')])),
+]);
 
 const templates = part('Templates', (old, next, detail) => {
   const before = listAt(old, 'Templates');
@@ -164,7 +146,7 @@ const templates = part('Templates', (old, next, detail) => {
   return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(templateRule, left, right, detail))));
 });
 
-const scheduleRule: ObjectRule = { name: 'Schedule', type: 'fields', fields: scalarsOf(scheduleCronBlock) };
+const scheduleRule = fieldsRule('Schedule', scalarsOf(scheduleCronBlock));
 
 const schedule = part('Schedule', (old, next, detail) =>
   present(
@@ -181,21 +163,16 @@ const taskParts: readonly Part[] = [
   freeForm('Config'),
   one('Resources', resourcesRule),
   one('LogConfig', logConfigRule),
-  one('DispatchPayload', { name: 'DispatchPayload', type: 'fields', fields: scalarsOf(dispatchPayloadBlock) }),
+  one('DispatchPayload', fieldsRule('DispatchPayload', scalarsOf(dispatchPayloadBlock))),
   keyed('Artifacts', artifactRule, (artifact) => String(artifact['RelativeDest'] || contentOf(artifact))),
   services,
-  one('Vault', { name: 'Vault', type: 'presence', fields: scalarsOf(vaultBlock) }),
+  one('Vault', presenceRule('Vault', scalarsOf(vaultBlock))),
   byField('Secrets', 'Name', secretRule),
   one('Consul', consulRule),
   templates,
   one('Identity', identityRule),
   byField('Identities', 'Name', identityRule),
-  byPosition('Actions', {
-    name: 'Action',
-    type: 'presence',
-    fields: scalarsOf(actionBlock),
-    parts: [strings('Args')],
-  }),
+  byPosition('Actions', presenceRule('Action', scalarsOf(actionBlock), [strings('Args')])),
   volumeMounts,
   schedule,
   { ...scalingPolicies, diff: (old, next, detail) => (detail.complete ? scalingPolicies.diff(old, next, detail) : []) },
@@ -212,27 +189,17 @@ export const taskRule: BlockRule = {
 /** For a task with the restart policy of its group. */
 export const inheritingTaskRule: BlockRule = { ...taskRule, ignored: ['Name', 'RestartPolicy'] };
 
-const volumeRule: ObjectRule = {
-  name: 'Volume',
-  type: 'presence',
-  fields: scalarsOf(volumeBlock),
-  parts: [
-    one('MountOptions', {
-      name: 'MountOptions',
-      type: 'presence',
-      fields: scalarsOf(mountOptionsBlock),
-      parts: [strings('MountFlags')],
-    }),
-  ],
-};
+const volumeRule = presenceRule('Volume', scalarsOf(volumeBlock), [
+  one('MountOptions', presenceRule('MountOptions', scalarsOf(mountOptionsBlock), [strings('MountFlags')])),
+]);
 
 const groupParts: readonly Part[] = [
   constraints,
   affinities,
-  one('RestartPolicy', { name: 'RestartPolicy', type: 'fields', fields: scalarsOf(restartBlock) }),
-  one('Migrate', { name: 'Migrate', type: 'fields', fields: scalarsOf(migrateBlock) }),
-  one('ReschedulePolicy', { name: 'ReschedulePolicy', type: 'fields', fields: scalarsOf(rescheduleBlock) }),
-  one('EphemeralDisk', { name: 'EphemeralDisk', type: 'fields', fields: scalarsOf(ephemeralDiskBlock) }),
+  one('RestartPolicy', fieldsRule('RestartPolicy', scalarsOf(restartBlock))),
+  one('Migrate', fieldsRule('Migrate', scalarsOf(migrateBlock))),
+  one('ReschedulePolicy', fieldsRule('ReschedulePolicy', scalarsOf(rescheduleBlock))),
+  one('EphemeralDisk', fieldsRule('EphemeralDisk', scalarsOf(ephemeralDiskBlock))),
   one('Consul', consulRule),
   one('Update', {
     name: 'Update',
@@ -240,7 +207,7 @@ const groupParts: readonly Part[] = [
     fields: scalarsOf(updateBlock, { without: ['Stagger'] }),
     filled: ['Stagger'],
   }),
-  one('Disconnect', { name: 'Disconnect', type: 'presence', fields: everythingOf(disconnectBlock) }),
+  one('Disconnect', presenceRule('Disconnect', everythingOf(disconnectBlock))),
   networks,
   one('Scaling', scalingRule),
   services,
@@ -258,16 +225,11 @@ export const groupRule: BlockRule = {
   parts: groupParts,
 };
 
-const regionRule: ObjectRule = {
-  name: 'Region',
-  type: 'fields',
-  fields: scalarsOf(multiregionRegionBlock),
-  parts: [strings('Datacenters', 'hidden')],
-};
+const regionRule = fieldsRule('Region', scalarsOf(multiregionRegionBlock), [strings('Datacenters', 'hidden')]);
 
 const regions = byField('Regions', 'Name', regionRule);
 
-const strategyRule: ObjectRule = { name: 'Strategy', type: 'fields', fields: scalarsOf(multiregionStrategyBlock) };
+const strategyRule = fieldsRule('Strategy', scalarsOf(multiregionStrategyBlock));
 
 /** As existing clients expect, an added strategy appears as an edited one that was empty before. */
 const strategy: DiffPart = (old, next, detail) =>
@@ -280,48 +242,34 @@ const strategy: DiffPart = (old, next, detail) =>
     ),
   );
 
-const multiregionRule: ObjectRule = {
-  name: 'Multiregion',
-  type: 'presence',
-  fields: () => nothingFlat,
-  parts: [
-    {
-      of: ['Strategy', 'Regions'],
-      diff: (...sides) => sortedObjects([...strategy(...sides), ...regions.diff(...sides)]),
-    },
-  ],
-};
+const multiregionRule = presenceRule('Multiregion', () => nothingFlat, [
+  {
+    of: ['Strategy', 'Regions'],
+    diff: (...sides) => sortedObjects([...strategy(...sides), ...regions.diff(...sides)]),
+  },
+]);
 
 const jobParts: readonly Part[] = [
   strings('Datacenters', 'hidden'),
   constraints,
   affinities,
-  one('Periodic', {
-    name: 'Periodic',
-    type: 'presence',
-    fields: scalarsOf(periodicBlock),
-    parts: [strings('Specs', 'hidden')],
-  }),
-  one('ParameterizedJob', {
-    name: 'ParameterizedJob',
-    type: 'presence',
-    fields: scalarsOf(parameterizedBlock),
-    parts: [strings('MetaOptional'), strings('MetaRequired')],
-  }),
+  one('Periodic', presenceRule('Periodic', scalarsOf(periodicBlock), [strings('Specs', 'hidden')])),
+  one(
+    'ParameterizedJob',
+    presenceRule('ParameterizedJob', scalarsOf(parameterizedBlock), [strings('MetaOptional'), strings('MetaRequired')]),
+  ),
   one('Multiregion', multiregionRule),
-  one('UI', {
-    name: 'UI',
-    type: 'presence',
-    fields: scalarsOf(uiBlock),
-    parts: [
+  one(
+    'UI',
+    presenceRule('UI', scalarsOf(uiBlock), [
       byPosition('Links', {
         name: 'Link',
         type: 'presence',
         fields: scalarsOf(uiLinkBlock),
         absent: { Label: '', Url: '' },
       }),
-    ],
-  }),
+    ]),
+  ),
 ];
 
 /** Bookkeeping of the registration. */

@@ -40,6 +40,7 @@ import {
   byField,
   byPosition,
   diffObject,
+  fieldsRule,
   freeForm,
   itemAt,
   keyed,
@@ -48,6 +49,7 @@ import {
   one,
   type Part,
   part,
+  presenceRule,
   present,
   strings,
   textsAt,
@@ -56,38 +58,25 @@ import {
 
 /* Blocks that occur in more than one kind of block. */
 
-const constraintRule: ObjectRule = { name: 'Constraint', type: 'fields', fields: scalarsOf(constraintBlock) };
+const constraintRule = fieldsRule('Constraint', scalarsOf(constraintBlock));
 
-const affinityRule: ObjectRule = { name: 'Affinity', type: 'fields', fields: scalarsOf(affinityBlock) };
+const affinityRule = fieldsRule('Affinity', scalarsOf(affinityBlock));
 
 export const constraints = byContent('Constraints', constraintRule);
 
 export const affinities = byContent('Affinities', affinityRule);
 
-export const consulRule: ObjectRule = { name: 'Consul', type: 'fields', fields: scalarsOf(consulBlock) };
+export const consulRule = fieldsRule('Consul', scalarsOf(consulBlock));
 
-export const logConfigRule: ObjectRule = { name: 'LogConfig', type: 'fields', fields: scalarsOf(logConfigBlock) };
+export const logConfigRule = fieldsRule('LogConfig', scalarsOf(logConfigBlock));
 
-export const checkRestartRule: ObjectRule = {
-  name: 'CheckRestart',
-  type: 'presence',
-  fields: scalarsOf(checkRestartBlock),
-};
+export const checkRestartRule = presenceRule('CheckRestart', scalarsOf(checkRestartBlock));
 
-export const identityRule: ObjectRule = {
-  name: 'Identity',
-  type: 'presence',
-  fields: scalarsOf(identityBlock),
-  parts: [strings('Audience')],
-};
+export const identityRule = presenceRule('Identity', scalarsOf(identityBlock), [strings('Audience')]);
 
-const staticPortRule: ObjectRule = { name: 'Static Port', type: 'fields', fields: scalarsOf(portBlock) };
+const staticPortRule = fieldsRule('Static Port', scalarsOf(portBlock));
 
-const dynamicPortRule: ObjectRule = {
-  name: 'Dynamic Port',
-  type: 'fields',
-  fields: scalarsOf(portBlock, { without: ['Value', 'IgnoreCollision'] }),
-};
+const dynamicPortRule = fieldsRule('Dynamic Port', scalarsOf(portBlock, { without: ['Value', 'IgnoreCollision'] }));
 
 /** The lists of a DNS block as one string each. */
 function joinedLists(dns: Item): Flat {
@@ -99,41 +88,26 @@ function joinedLists(dns: Item): Flat {
   return flat;
 }
 
-const networkRule: ObjectRule = {
-  name: 'Network',
-  type: 'presence',
-  fields: scalarsOf(networkBlock, { only: ['Mode', 'Hostname'] }),
-  parts: [
-    byField('ReservedPorts', 'Label', staticPortRule),
-    byField('DynamicPorts', 'Label', dynamicPortRule),
-    one('DNS', { name: 'DNS', type: 'presence', fields: joinedLists }),
-    one('CNI', {
-      name: 'CNIConfig',
-      type: 'fields',
-      fields: (cni) => flattenFreeForm(itemAt(cni, 'Args')),
-    }),
-  ],
-};
+const networkRule = presenceRule('Network', scalarsOf(networkBlock, { only: ['Mode', 'Hostname'] }), [
+  byField('ReservedPorts', 'Label', staticPortRule),
+  byField('DynamicPorts', 'Label', dynamicPortRule),
+  one('DNS', presenceRule('DNS', joinedLists)),
+  one(
+    'CNI',
+    fieldsRule('CNIConfig', (cni) => flattenFreeForm(itemAt(cni, 'Args'))),
+  ),
+]);
 
 /** Networks match only if their whole content is equal. */
 export const networks = byContent('Networks', networkRule);
 
-export const resourcesRule: ObjectRule = {
-  name: 'Resources',
-  type: 'presence',
-  fields: scalarsOf(resourcesBlock),
-  parts: [
-    networks,
-    byField('Devices', 'Name', { name: 'Device', type: 'presence', fields: scalarsOf(deviceBlock) }),
-    one('NUMA', { name: 'NUMA', type: 'presence', fields: scalarsOf(numaBlock) }),
-  ],
-};
+export const resourcesRule = presenceRule('Resources', scalarsOf(resourcesBlock), [
+  networks,
+  byField('Devices', 'Name', presenceRule('Device', scalarsOf(deviceBlock))),
+  one('NUMA', presenceRule('NUMA', scalarsOf(numaBlock))),
+]);
 
-export const volumeMounts: Part = byPosition('VolumeMounts', {
-  name: 'VolumeMount',
-  type: 'presence',
-  fields: scalarsOf(volumeMountBlock),
-});
+export const volumeMounts: Part = byPosition('VolumeMounts', presenceRule('VolumeMount', scalarsOf(volumeMountBlock)));
 
 /** An element of the old list and its counterpart in the new list; null for none. */
 type Pair = readonly [Item | null, Item | null];
@@ -209,17 +183,12 @@ export const scalingRule: ObjectRule = {
 
 /* The service mesh: sidecars and gateways. */
 
-const transparentProxyRule: ObjectRule = {
-  name: 'TransparentProxy',
-  type: 'presence',
-  fields: scalarsOf(transparentProxyBlock),
-  parts: [
-    strings('ExcludeInboundPorts', 'hidden'),
-    strings('ExcludeOutboundPorts', 'hidden'),
-    strings('ExcludeOutboundCIDRs', 'hidden'),
-    strings('ExcludeUIDs', 'hidden'),
-  ],
-};
+const transparentProxyRule = presenceRule('TransparentProxy', scalarsOf(transparentProxyBlock), [
+  strings('ExcludeInboundPorts', 'hidden'),
+  strings('ExcludeOutboundPorts', 'hidden'),
+  strings('ExcludeOutboundCIDRs', 'hidden'),
+  strings('ExcludeUIDs', 'hidden'),
+]);
 
 /** As existing clients expect, a transparent proxy is included even if it did not change or does not exist. */
 const transparentProxy = part('TransparentProxy', (old, next, detail) => {
@@ -239,15 +208,11 @@ function asSets(proxy: Item | null): Item | null {
   return Object.fromEntries(entries);
 }
 
-const upstreamRule: ObjectRule = {
-  name: 'ConsulUpstreams',
-  type: 'presence',
-  fields: scalarsOf(upstreamBlock),
-  // The free-form configuration of an upstream is not compared.
-  parts: [one('MeshGateway', { name: 'MeshGateway', type: 'fields', fields: scalarsOf(upstreamMeshGatewayBlock) })],
-};
+const upstreamRule = presenceRule('ConsulUpstreams', scalarsOf(upstreamBlock), [
+  one('MeshGateway', fieldsRule('MeshGateway', scalarsOf(upstreamMeshGatewayBlock))),
+]);
 
-const exposedPaths = byContent('Paths', { name: 'Paths', type: 'fields', fields: scalarsOf(exposePathBlock) });
+const exposedPaths = byContent('Paths', fieldsRule('Paths', scalarsOf(exposePathBlock)));
 
 /** A block without paths counts as absent. */
 const expose = part('Expose', (old, next, detail) => {
@@ -258,24 +223,14 @@ const expose = part('Expose', (old, next, detail) => {
   return [objectDiff(typeOfPresence(left, right), 'Expose', [], exposedPaths.diff(before, after, detail))];
 });
 
-const proxyRule: ObjectRule = {
-  name: 'ConsulProxy',
-  type: 'presence',
-  fields: scalarsOf(sidecarProxyBlock),
-  parts: [
-    keyed('Upstreams', upstreamRule, (item) => `${item['Datacenter']}/${item['DestinationName']}`),
-    expose,
-    transparentProxy,
-    freeForm('Config'),
-  ],
-};
+const proxyRule = presenceRule('ConsulProxy', scalarsOf(sidecarProxyBlock), [
+  keyed('Upstreams', upstreamRule, (item) => `${item['Datacenter']}/${item['DestinationName']}`),
+  expose,
+  transparentProxy,
+  freeForm('Config'),
+]);
 
-const sidecarServiceRule: ObjectRule = {
-  name: 'SidecarService',
-  type: 'presence',
-  fields: scalarsOf(sidecarServiceBlock),
-  parts: [one('Proxy', proxyRule)],
-};
+const sidecarServiceRule = presenceRule('SidecarService', scalarsOf(sidecarServiceBlock), [one('Proxy', proxyRule)]);
 
 const sidecarTaskRule: ObjectRule = {
   name: 'SidecarTask',
@@ -291,19 +246,12 @@ const sidecarTaskRule: ObjectRule = {
   ],
 };
 
-const tlsRule: ObjectRule = {
-  name: 'TLS',
-  type: 'presence',
-  fields: scalarsOf(gatewayTlsBlock),
-  parts: [strings('CipherSuites'), one('SDS', { name: 'SDS', type: 'fields', fields: scalarsOf(sdsBlock) })],
-};
+const tlsRule = presenceRule('TLS', scalarsOf(gatewayTlsBlock), [
+  strings('CipherSuites'),
+  one('SDS', fieldsRule('SDS', scalarsOf(sdsBlock))),
+]);
 
-const requestHeadersRule: ObjectRule = {
-  name: 'RequestHeaders',
-  type: 'presence',
-  fields: scalarsOf(headerModifiersBlock),
-  parts: [strings('Remove')],
-};
+const requestHeadersRule = presenceRule('RequestHeaders', scalarsOf(headerModifiersBlock), [strings('Remove')]);
 
 const ingressServiceFields = withGiven(scalarsOf(ingressServiceBlock), [
   'MaxConnections',
@@ -311,38 +259,25 @@ const ingressServiceFields = withGiven(scalarsOf(ingressServiceBlock), [
   'MaxConcurrentRequests',
 ]);
 
-const ingressServiceRule: ObjectRule = {
-  name: 'ConsulIngressService',
-  type: 'presence',
-  fields: ingressServiceFields,
-  parts: [
-    strings('Hosts'),
-    one('TLS', tlsRule),
-    one('RequestHeaders', requestHeadersRule),
-    one('ResponseHeaders', { ...requestHeadersRule, name: 'ResponseHeaders' }),
-  ],
-};
+const ingressServiceRule = presenceRule('ConsulIngressService', ingressServiceFields, [
+  strings('Hosts'),
+  one('TLS', tlsRule),
+  one('RequestHeaders', requestHeadersRule),
+  one('ResponseHeaders', { ...requestHeadersRule, name: 'ResponseHeaders' }),
+]);
 
-const listenerRule: ObjectRule = {
-  name: 'Listener',
-  type: 'presence',
-  fields: scalarsOf(ingressListenerBlock),
-  parts: [byField('Services', 'Name', ingressServiceRule)],
-};
+const listenerRule = presenceRule('Listener', scalarsOf(ingressListenerBlock), [
+  byField('Services', 'Name', ingressServiceRule),
+]);
 
-const ingressRule: ObjectRule = {
-  name: 'Ingress',
-  type: 'presence',
-  fields: () => nothingFlat,
-  parts: [one('TLS', tlsRule), keyed('Listeners', listenerRule, (item) => `${item['Protocol']}/${item['Port']}`)],
-};
+const ingressRule = presenceRule('Ingress', () => nothingFlat, [
+  one('TLS', tlsRule),
+  keyed('Listeners', listenerRule, (item) => `${item['Protocol']}/${item['Port']}`),
+]);
 
-const terminatingRule: ObjectRule = {
-  name: 'Terminating',
-  type: 'presence',
-  fields: () => nothingFlat,
-  parts: [byField('Services', 'Name', { name: 'Service', type: 'presence', fields: scalarsOf(linkedServiceBlock) })],
-};
+const terminatingRule = presenceRule('Terminating', () => nothingFlat, [
+  byField('Services', 'Name', presenceRule('Service', scalarsOf(linkedServiceBlock))),
+]);
 
 /** The gateway's listen addresses, as `name` → `host:port`. */
 const bindAddresses = part('EnvoyGatewayBindAddresses', (old, next, { contextual }) => {
@@ -377,25 +312,22 @@ const gatewayProxy = part('Proxy', (old, next, detail) => {
       ['ConnectTimeout', typeof timeout === 'number' ? durationTextFromNanos(timeout) : ''],
     ]);
   };
-  const rule: ObjectRule = { name: 'Proxy', type: 'presence', fields, parts: [bindAddresses, freeForm('Config')] };
+  const rule = presenceRule('Proxy', fields, [bindAddresses, freeForm('Config')]);
   return present(diffObject(rule, before, after, detail));
 });
 
-const gatewayRule: ObjectRule = {
-  name: 'Gateway',
-  type: 'presence',
-  fields: () => nothingFlat,
-  parts: [
-    gatewayProxy,
-    one('Ingress', ingressRule),
-    one('Terminating', terminatingRule),
-    one('Mesh', { name: 'Mesh', type: 'presence', fields: () => nothingFlat }),
-  ],
-};
+const gatewayRule = presenceRule('Gateway', () => nothingFlat, [
+  gatewayProxy,
+  one('Ingress', ingressRule),
+  one('Terminating', terminatingRule),
+  one(
+    'Mesh',
+    presenceRule('Mesh', () => nothingFlat),
+  ),
+]);
 
-export const connectRule: ObjectRule = {
-  name: 'ConsulConnect',
-  type: 'presence',
-  fields: scalarsOf(connectBlock),
-  parts: [one('SidecarService', sidecarServiceRule), one('SidecarTask', sidecarTaskRule), one('Gateway', gatewayRule)],
-};
+export const connectRule = presenceRule('ConsulConnect', scalarsOf(connectBlock), [
+  one('SidecarService', sidecarServiceRule),
+  one('SidecarTask', sidecarTaskRule),
+  one('Gateway', gatewayRule),
+]);

@@ -1,8 +1,6 @@
-import type { Nanoseconds } from './document-values.js';
 import {
   block,
   durationOrNull,
-  type FreeForm,
   flag,
   freeForm,
   inputOnly,
@@ -16,196 +14,87 @@ import {
   neverNull,
   one,
   oneAlways,
+  type Stored,
   stringMap,
   strings,
   text,
   uint16,
   uint32,
 } from './field-table.js';
-import { identityBlock, type WorkloadIdentity } from './identity.js';
-import { type Resources, resourcesBlock } from './resources.js';
-import { type LogConfig, logConfigBlock, type VolumeMount, volumeMountBlock } from './task-parts.js';
+import { identityBlock } from './identity.js';
+import { resourcesBlock } from './resources.js';
+import { logConfigBlock, volumeMountBlock } from './task-parts.js';
 
 /** The stored form of `ConnectInput`, which describes the fields. */
-export interface ServiceConnect {
-  readonly Native: boolean;
-  readonly Gateway: Gateway | null;
-  readonly SidecarService: SidecarService | null;
-  readonly SidecarTask: SidecarTask | null;
-}
+export interface ServiceConnect extends Stored<typeof connectBlock> {}
 
 /** The stored form of `GatewayInput`, which describes the fields. */
-export interface Gateway {
-  readonly Proxy: GatewayProxy | null;
-  readonly Ingress: IngressGateway | null;
-  readonly Terminating: TerminatingGateway | null;
-  readonly Mesh: MeshGateway | null;
-}
+export interface Gateway extends Stored<typeof gatewayBlock> {}
 
 /** The stored form of `GatewayProxyInput`, which describes the fields. */
-export interface GatewayProxy {
-  readonly ConnectTimeout: Nanoseconds | null;
-  readonly EnvoyGatewayBindTaggedAddresses: boolean;
-  readonly EnvoyGatewayBindAddresses: Readonly<Record<string, GatewayBindAddress>>;
-  readonly EnvoyGatewayNoDefaultBind: boolean;
-  readonly EnvoyDNSDiscoveryType: string;
-  readonly Config: FreeForm | null;
-}
+export interface GatewayProxy extends Stored<typeof gatewayProxyBlock> {}
 
 /** The stored form of `GatewayBindAddressInput`, which describes the fields; the name is its key. */
-export interface GatewayBindAddress {
-  readonly Address: string;
-  readonly Port: number;
-}
+export interface GatewayBindAddress extends Stored<typeof bindAddressBlock> {}
 
 /** The stored form of `IngressGatewayInput`, which describes the fields. */
-export interface IngressGateway {
-  readonly TLS: GatewayTLSConfig | null;
-  readonly Listeners: readonly IngressListener[] | null;
-}
+export interface IngressGateway extends Stored<typeof ingressBlock> {}
 
 /** The stored form of `GatewayTLSConfigInput`, which describes the fields. */
-export interface GatewayTLSConfig {
-  readonly Enabled: boolean;
-  readonly TLSMinVersion: string;
-  readonly TLSMaxVersion: string;
-  readonly CipherSuites: readonly string[] | null;
-  readonly SDS: GatewayTLSSDSConfig | null;
-}
+export interface GatewayTLSConfig extends Stored<typeof gatewayTlsBlock> {}
 
 /** The stored form of `GatewayTLSSDSConfigInput`, which describes the fields. */
-export interface GatewayTLSSDSConfig {
-  readonly ClusterName: string;
-  readonly CertResource: string;
-}
+export interface GatewayTLSSDSConfig extends Stored<typeof sdsBlock> {}
 
 /** The stored form of `IngressListenerInput`, which describes the fields. */
-export interface IngressListener {
-  readonly Port: number;
-  readonly Protocol: string;
-  readonly Services: readonly IngressService[] | null;
-}
+export interface IngressListener extends Stored<typeof ingressListenerBlock> {}
 
 /** The stored form of `IngressServiceInput`, which describes the fields. */
-export interface IngressService {
-  readonly Name: string;
-  readonly Hosts: readonly string[] | null;
-  readonly TLS: GatewayTLSConfig | null;
-  readonly RequestHeaders: HTTPHeaderModifiers | null;
-  readonly ResponseHeaders: HTTPHeaderModifiers | null;
-  readonly MaxConnections: number | null;
-  readonly MaxPendingRequests: number | null;
-  readonly MaxConcurrentRequests: number | null;
-}
+export interface IngressService extends Stored<typeof ingressServiceBlock> {}
 
 /** The stored form of `HTTPHeaderModifiersInput`, which describes the fields. */
-export interface HTTPHeaderModifiers {
-  readonly Add: Readonly<Record<string, string>> | null;
-  readonly Set: Readonly<Record<string, string>> | null;
-  readonly Remove: readonly string[] | null;
-}
+export interface HTTPHeaderModifiers extends Stored<typeof headerModifiersBlock> {}
 
 /** The stored form of `TerminatingGatewayInput`, which describes the fields. */
-export interface TerminatingGateway {
-  readonly Services: readonly LinkedService[] | null;
-}
+export interface TerminatingGateway extends Stored<typeof terminatingBlock> {}
 
 /** The stored form of `LinkedServiceInput`, which describes the fields. */
-export interface LinkedService {
-  readonly Name: string;
-  readonly CAFile: string;
-  readonly CertFile: string;
-  readonly KeyFile: string;
-  readonly SNI: string;
-}
+export interface LinkedService extends Stored<typeof linkedServiceBlock> {}
 
 /** The stored form of `MeshGatewayInput`, which has no fields. */
 export type MeshGateway = Readonly<Record<string, never>>;
 
 /** The stored form of `SidecarServiceInput`, which describes the fields. */
-export interface SidecarService {
-  readonly Tags: readonly string[] | null;
-  readonly Port: string;
-  readonly Proxy: SidecarProxy | null;
-  readonly DisableDefaultTCPCheck: boolean;
-  readonly Meta: Readonly<Record<string, string>> | null;
-}
+export interface SidecarService extends Stored<typeof sidecarServiceBlock> {}
 
 /** The stored form of `SidecarProxyInput`, which describes the fields. */
-export interface SidecarProxy {
-  readonly LocalServiceAddress: string;
-  readonly LocalServicePort: number;
-  readonly Expose: ExposeConfig | null;
-  readonly Upstreams: readonly Upstream[] | null;
-  readonly TransparentProxy: TransparentProxy | null;
-  readonly Config: FreeForm | null;
-}
+export interface SidecarProxy extends Stored<typeof sidecarProxyBlock> {}
 
 /** The stored form of `ExposeConfigInput`, which describes the fields. */
-export interface ExposeConfig {
-  readonly Paths: readonly ExposePath[] | null;
-}
+export interface ExposeConfig extends Stored<typeof exposeBlock> {}
 
 /** The stored form of `ExposePathInput`, which describes the fields. */
-export interface ExposePath {
-  readonly Path: string;
-  readonly Protocol: string;
-  readonly LocalPathPort: number;
-  readonly ListenerPort: string;
-}
+export interface ExposePath extends Stored<typeof exposePathBlock> {}
 
 /** The stored form of `UpstreamInput`, which describes the fields. */
-export interface Upstream {
-  readonly DestinationName: string;
-  readonly DestinationNamespace: string;
-  readonly DestinationPartition: string;
-  readonly DestinationPeer: string;
-  readonly DestinationType: string;
-  readonly LocalBindPort: number;
-  readonly Datacenter: string;
-  readonly LocalBindAddress: string;
-  readonly LocalBindSocketPath: string;
-  readonly LocalBindSocketMode: string;
-  readonly MeshGateway: UpstreamMeshGateway;
-  readonly Config: FreeForm | null;
-}
+export interface Upstream extends Stored<typeof upstreamBlock> {}
 
 /** The stored form of `UpstreamMeshGatewayInput`, which describes the field. */
-export interface UpstreamMeshGateway {
-  readonly Mode: string;
-}
+export interface UpstreamMeshGateway extends Stored<typeof upstreamMeshGatewayBlock> {}
 
 /** The stored form of `TransparentProxyInput`, which describes the fields. */
-export interface TransparentProxy {
-  readonly UID: string;
-  readonly OutboundPort: number;
-  readonly ExcludeInboundPorts: readonly string[] | null;
-  readonly ExcludeOutboundPorts: readonly number[] | null;
-  readonly ExcludeOutboundCIDRs: readonly string[] | null;
-  readonly ExcludeUIDs: readonly string[] | null;
-  readonly NoDNS: boolean;
-}
+export interface TransparentProxy extends Stored<typeof transparentProxyBlock> {}
 
 /** The stored form of `SidecarTaskInput`, which describes the fields. */
-export interface SidecarTask {
-  readonly Name: string;
-  readonly Driver: string;
-  readonly User: string;
-  readonly Config: FreeForm | null;
-  readonly Env: Readonly<Record<string, string>> | null;
-  readonly Resources: Resources | null;
-  readonly Meta: Readonly<Record<string, string>> | null;
-  readonly KillTimeout: Nanoseconds | null;
-  readonly LogConfig: LogConfig | null;
-  readonly ShutdownDelay: Nanoseconds | null;
-  readonly KillSignal: string;
-  readonly VolumeMounts: readonly VolumeMount[] | null;
-  readonly Identities: readonly WorkloadIdentity[] | null;
-}
+export interface SidecarTask extends Stored<typeof sidecarTaskBlock> {}
 
-export const bindAddressBlock = block('GatewayBindAddress', { Name: inputOnly(text), Address: text, Port: integer });
+export const bindAddressBlock = block<GatewayBindAddress>()('GatewayBindAddress', {
+  Name: inputOnly(text),
+  Address: text,
+  Port: integer,
+});
 
-export const gatewayProxyBlock = block('GatewayProxy', {
+export const gatewayProxyBlock = block<GatewayProxy>()('GatewayProxy', {
   ConnectTimeout: keptNull(durationOrNull),
   EnvoyGatewayBindTaggedAddresses: flag,
   EnvoyGatewayBindAddresses: neverNull(keyed(bindAddressBlock)),
@@ -214,9 +103,9 @@ export const gatewayProxyBlock = block('GatewayProxy', {
   Config: freeForm,
 });
 
-export const sdsBlock = block('GatewayTLSSDSConfig', { ClusterName: text, CertResource: text });
+export const sdsBlock = block<GatewayTLSSDSConfig>()('GatewayTLSSDSConfig', { ClusterName: text, CertResource: text });
 
-export const gatewayTlsBlock = block('GatewayTLSConfig', {
+export const gatewayTlsBlock = block<GatewayTLSConfig>()('GatewayTLSConfig', {
   Enabled: flag,
   TLSMinVersion: text,
   TLSMaxVersion: text,
@@ -224,9 +113,13 @@ export const gatewayTlsBlock = block('GatewayTLSConfig', {
   SDS: one(sdsBlock),
 });
 
-export const headerModifiersBlock = block('HTTPHeaderModifiers', { Add: stringMap, Set: stringMap, Remove: strings });
+export const headerModifiersBlock = block<HTTPHeaderModifiers>()('HTTPHeaderModifiers', {
+  Add: stringMap,
+  Set: stringMap,
+  Remove: strings,
+});
 
-export const ingressServiceBlock = block('IngressService', {
+export const ingressServiceBlock = block<IngressService>()('IngressService', {
   Name: text,
   Hosts: strings,
   TLS: one(gatewayTlsBlock),
@@ -237,18 +130,18 @@ export const ingressServiceBlock = block('IngressService', {
   MaxConcurrentRequests: keptNull(integerOrNullOf(uint32)),
 });
 
-export const ingressListenerBlock = block('IngressListener', {
+export const ingressListenerBlock = block<IngressListener>()('IngressListener', {
   Port: integer,
   Protocol: text,
   Services: many(ingressServiceBlock),
 });
 
-export const ingressBlock = block('IngressGateway', {
+export const ingressBlock = block<IngressGateway>()('IngressGateway', {
   TLS: one(gatewayTlsBlock),
   Listeners: many(ingressListenerBlock),
 });
 
-export const linkedServiceBlock = block('LinkedService', {
+export const linkedServiceBlock = block<LinkedService>()('LinkedService', {
   Name: text,
   CAFile: text,
   CertFile: text,
@@ -256,33 +149,35 @@ export const linkedServiceBlock = block('LinkedService', {
   SNI: text,
 });
 
-export const terminatingBlock = block('TerminatingGateway', { Services: many(linkedServiceBlock) });
+export const terminatingBlock = block<TerminatingGateway>()('TerminatingGateway', {
+  Services: many(linkedServiceBlock),
+});
 
-export const meshBlock = block('MeshGateway', {});
+export const meshBlock = block<MeshGateway>()('MeshGateway', {});
 
-export const gatewayBlock = block('Gateway', {
+export const gatewayBlock = block<Gateway>()('Gateway', {
   Proxy: one(gatewayProxyBlock),
   Ingress: one(ingressBlock),
   Terminating: one(terminatingBlock),
   Mesh: one(meshBlock),
 });
 
-export const exposePathBlock = block('ExposePath', {
+export const exposePathBlock = block<ExposePath>()('ExposePath', {
   Path: text,
   Protocol: text,
   LocalPathPort: integer,
   ListenerPort: text,
 });
 
-export const exposeBlock = block('ExposeConfig', {
+export const exposeBlock = block<ExposeConfig>()('ExposeConfig', {
   Paths: many(exposePathBlock),
   // The older name of `Paths`.
   Path: inputOnly(many(exposePathBlock)),
 });
 
-export const upstreamMeshGatewayBlock = block('UpstreamMeshGateway', { Mode: text });
+export const upstreamMeshGatewayBlock = block<UpstreamMeshGateway>()('UpstreamMeshGateway', { Mode: text });
 
-export const upstreamBlock = block('Upstream', {
+export const upstreamBlock = block<Upstream>()('Upstream', {
   DestinationName: text,
   DestinationNamespace: text,
   DestinationPartition: text,
@@ -297,7 +192,7 @@ export const upstreamBlock = block('Upstream', {
   Config: freeForm,
 });
 
-export const transparentProxyBlock = block('TransparentProxy', {
+export const transparentProxyBlock = block<TransparentProxy>()('TransparentProxy', {
   UID: text,
   OutboundPort: integerOf(uint16),
   ExcludeInboundPorts: strings,
@@ -307,7 +202,7 @@ export const transparentProxyBlock = block('TransparentProxy', {
   NoDNS: flag,
 });
 
-export const sidecarProxyBlock = block('SidecarProxy', {
+export const sidecarProxyBlock = block<SidecarProxy>()('SidecarProxy', {
   LocalServiceAddress: text,
   LocalServicePort: integer,
   Expose: one(exposeBlock),
@@ -318,7 +213,7 @@ export const sidecarProxyBlock = block('SidecarProxy', {
   Config: freeForm,
 });
 
-export const sidecarServiceBlock = block('SidecarService', {
+export const sidecarServiceBlock = block<SidecarService>()('SidecarService', {
   Tags: strings,
   Port: text,
   Proxy: one(sidecarProxyBlock),
@@ -326,7 +221,7 @@ export const sidecarServiceBlock = block('SidecarService', {
   Meta: stringMap,
 });
 
-export const sidecarTaskBlock = block('SidecarTask', {
+export const sidecarTaskBlock = block<SidecarTask>()('SidecarTask', {
   Name: text,
   Driver: text,
   User: text,
@@ -342,7 +237,7 @@ export const sidecarTaskBlock = block('SidecarTask', {
   Identities: many(identityBlock),
 });
 
-export const connectBlock = block('Connect', {
+export const connectBlock = block<ServiceConnect>()('Connect', {
   Native: flag,
   Gateway: one(gatewayBlock),
   SidecarService: one(sidecarServiceBlock),

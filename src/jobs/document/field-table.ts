@@ -1,7 +1,7 @@
 /*
  * The job document is described once, as data: what a block is called, which fields it has, of what type, what an unset
  * field is. Decoding, the step from the submitted to the stored form, and the JSON Schema all read this description, and
- * the TypeScript types of the submitted form are inferred from it.
+ * the TypeScript types of both forms are inferred from it.
  *
  * A document has two forms. The *submitted* form distinguishes "not given" (null) from every value. The *stored* form is that
  * of the job interface's responses: defaults are filled, and a scalar is null only if null itself has a meaning.
@@ -61,11 +61,13 @@ export interface Field<A, S> {
 
 export type FieldSet = Readonly<Record<string, Field<unknown, unknown>>>;
 
-export interface Block<F extends FieldSet> {
+/** `S` is the type of its stored form. */
+export interface Block<F extends FieldSet, S = unknown> {
   readonly name: string;
   readonly fields: F;
   /** The stored form omits fields with an empty value. */
   readonly omitEmpty: boolean;
+  readonly form?: S;
 }
 
 /** The submitted form of a block: every key present. */
@@ -79,6 +81,12 @@ export type Submitted<B> =
           : never]: F[K] extends Field<infer A, infer _S> ? A : never;
       }
     : never;
+
+/** The stored form of a block that neither omits fields nor stores one under another name. */
+export type Stored<B extends { readonly fields: FieldSet }> = {
+  readonly [K in keyof B['fields'] as StoredOf<B['fields'][K]> extends never ? never : K]: StoredOf<B['fields'][K]>;
+};
+type StoredOf<F> = F extends Field<infer _A, infer S> ? S : never;
 
 /** A free-form JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
@@ -112,8 +120,13 @@ export const uint16: IntegerBounds = { min: 0, max: 65_535 };
 export const uint32: IntegerBounds = { min: 0, max: 4_294_967_295 };
 export const uint64: IntegerBounds = { min: 0, max: 2 ** 64 - 2048 };
 
-export function block<const F extends FieldSet>(name: string, fields: F, options?: { omitEmpty: true }): Block<F> {
-  return { name, fields, omitEmpty: options?.omitEmpty ?? false };
+/** `block<S>()(name, fields)`: a block whose stored form is the interface `S`. */
+export function block<S>() {
+  return <const F extends FieldSet>(name: string, fields: F, options?: { omitEmpty: true }): Block<F, S> => ({
+    name,
+    fields,
+    omitEmpty: options?.omitEmpty ?? false,
+  });
 }
 
 // Scalars: plain ones have the zero value when unset, the `…OrNull` ones have null in the submitted form.
@@ -146,9 +159,20 @@ export const integerOrNull = integerOrNullOf(int64);
 /** Standard base64 string. */
 export const bytes: Field<string | null, string | null> = { kind: 'base64', unset: null, stored: 'null' };
 
-export const strings: Field<string[] | null, string[] | null> = { kind: 'strings', unset: null, stored: 'null' };
-export const stringMap: Field<StringMap | null, StringMap | null> = { kind: 'string_map', unset: null, stored: 'null' };
-export const stringListMap: Field<{ [key: string]: string[] } | null, { [key: string]: string[] } | null> = {
+export const strings: Field<string[] | null, readonly string[] | null> = {
+  kind: 'strings',
+  unset: null,
+  stored: 'null',
+};
+export const stringMap: Field<StringMap | null, Readonly<StringMap> | null> = {
+  kind: 'string_map',
+  unset: null,
+  stored: 'null',
+};
+export const stringListMap: Field<
+  { [key: string]: string[] } | null,
+  { readonly [key: string]: readonly string[] } | null
+> = {
   kind: 'string_list_map',
   unset: null,
   stored: 'null',
@@ -163,29 +187,29 @@ export function integerOrNullOf(bounds: IntegerBounds): Field<number | null, num
   return { kind: 'integer', unset: null, stored: 'zero', bounds };
 }
 
-export function integersOf(bounds: IntegerBounds): Field<number[] | null, number[] | null> {
+export function integersOf(bounds: IntegerBounds): Field<number[] | null, readonly number[] | null> {
   return { kind: 'integers', unset: null, stored: 'null', bounds };
 }
 
 /** One nested block, null when not given, in both forms. */
-export function one<F extends FieldSet>(of: Block<F>): Field<Submitted<Block<F>> | null, object | null> {
+export function one<F extends FieldSet, S>(of: Block<F, S>): Field<Submitted<Block<F>> | null, S | null> {
   return { kind: 'block', unset: null, stored: 'null', block: of };
 }
 
 /** One nested block that the stored form always has. */
-export function oneAlways<F extends FieldSet>(of: Block<F>): Field<Submitted<Block<F>> | null, object> {
+export function oneAlways<F extends FieldSet, S>(of: Block<F, S>): Field<Submitted<Block<F>> | null, S> {
   return { kind: 'block', unset: null, stored: 'zero', block: of };
 }
 
 /** A repeatable block: a list, null when there is none. */
-export function many<F extends FieldSet>(of: Block<F>): Field<Submitted<Block<F>>[] | null, object[] | null> {
+export function many<F extends FieldSet, S>(of: Block<F, S>): Field<Submitted<Block<F>>[] | null, readonly S[] | null> {
   return { kind: 'blocks', unset: null, stored: 'null', block: of };
 }
 
 /** Blocks keyed by their label. */
-export function keyed<F extends FieldSet>(
-  of: Block<F>,
-): Field<{ [label: string]: Submitted<Block<F>> } | null, { [label: string]: object } | null> {
+export function keyed<F extends FieldSet, S>(
+  of: Block<F, S>,
+): Field<{ [label: string]: Submitted<Block<F>> } | null, { readonly [label: string]: S } | null> {
   return { kind: 'block_map', unset: null, stored: 'null', block: of };
 }
 

@@ -15,6 +15,7 @@ import {
   oneOf,
   oneOfOrNull,
   reset,
+  type Stored,
   storedAs,
   stringMap,
   strings,
@@ -90,51 +91,25 @@ export interface Job {
 }
 
 /** The stored form of `MultiregionInput`, which describes the fields. */
-export interface Multiregion {
-  readonly Strategy: MultiregionStrategy;
-  readonly Regions: readonly MultiregionRegion[];
-}
+export interface Multiregion extends Stored<typeof multiregionBlock> {}
 
 /** The stored form of `MultiregionStrategyInput`, which describes the fields. */
-export interface MultiregionStrategy {
-  readonly MaxParallel: number;
-  readonly OnFailure: string;
-}
+export interface MultiregionStrategy extends Stored<typeof multiregionStrategyBlock> {}
 
 /** The stored form of `MultiregionRegionInput`, which describes the fields. */
-export interface MultiregionRegion {
-  readonly Name: string;
-  readonly Count: number;
-  readonly Datacenters: readonly string[] | null;
-  readonly NodePool: string;
-  readonly Meta: Readonly<Record<string, string>> | null;
-}
+export interface MultiregionRegion extends Stored<typeof multiregionRegionBlock> {}
 
 /** Launches instances on a cron schedule. The stored form of `PeriodicConfigInput`, which describes the fields. */
-export interface PeriodicConfig {
-  readonly Enabled: boolean;
-  readonly Spec: string;
-  readonly Specs: readonly string[];
-  readonly SpecType: string;
-  readonly ProhibitOverlap: boolean;
-  readonly TimeZone: string;
-}
+export interface PeriodicConfig extends Stored<typeof periodicBlock> {}
 
 /**
  * Makes the job a template that is dispatched with a payload and meta. The stored form of `ParameterizedJobConfigInput`, which
  * describes the fields.
  */
-export interface ParameterizedJobConfig {
-  readonly Payload: string;
-  readonly MetaRequired: readonly string[] | null;
-  readonly MetaOptional: readonly string[] | null;
-}
+export interface ParameterizedJobConfig extends Stored<typeof parameterizedBlock> {}
 
 /** The stored form of `JobUIConfigInput`, which describes the fields. */
-export interface JobUIConfig {
-  readonly Description: string;
-  readonly Links: readonly JobUILink[] | null;
-}
+export interface JobUIConfig extends Stored<typeof uiBlock> {}
 
 /** The stored form of `JobUILinkInput`, which describes the fields; `URL` is `Url` here. */
 export interface JobUILink {
@@ -146,11 +121,7 @@ export interface JobUILink {
  * A name given to one version, which keeps it from being pruned. The stored form of `JobVersionTagInput`, which describes the
  * fields.
  */
-export interface JobVersionTag {
-  readonly Name: string;
-  readonly Description: string;
-  readonly TaggedTime: UnixNanoseconds;
-}
+export interface JobVersionTag extends Stored<typeof versionTagBlock> {}
 
 /** How a job is scheduled (job interface, Type). */
 export type JobType = (typeof jobTypes)[number];
@@ -163,12 +134,12 @@ export const jobTypes = ['service', 'batch', 'system', 'sysbatch'] as const;
  */
 export type JobStatus = 'pending' | 'running' | 'dead';
 
-export const multiregionStrategyBlock = block('MultiregionStrategy', {
+export const multiregionStrategyBlock = block<MultiregionStrategy>()('MultiregionStrategy', {
   MaxParallel: integerOrNull,
   OnFailure: textOrNull,
 });
 
-export const multiregionRegionBlock = block('MultiregionRegion', {
+export const multiregionRegionBlock = block<MultiregionRegion>()('MultiregionRegion', {
   Name: text,
   Count: integerOrNull,
   Datacenters: strings,
@@ -176,12 +147,12 @@ export const multiregionRegionBlock = block('MultiregionRegion', {
   Meta: stringMap,
 });
 
-export const multiregionBlock = block('Multiregion', {
+export const multiregionBlock = block<Multiregion>()('Multiregion', {
   Strategy: oneAlways(multiregionStrategyBlock),
   Regions: neverNull(many(multiregionRegionBlock)),
 });
 
-export const periodicBlock = block('PeriodicConfig', {
+export const periodicBlock = block<PeriodicConfig>()('PeriodicConfig', {
   Enabled: flagOrNull,
   Spec: textOrNull,
   Specs: neverNull(strings),
@@ -190,19 +161,23 @@ export const periodicBlock = block('PeriodicConfig', {
   TimeZone: textOrNull,
 });
 
-export const parameterizedBlock = block('ParameterizedJobConfig', {
+export const parameterizedBlock = block<ParameterizedJobConfig>()('ParameterizedJobConfig', {
   Payload: oneOf('optional', 'required', 'forbidden'),
   MetaRequired: strings,
   MetaOptional: strings,
 });
 
-export const uiLinkBlock = block('JobUILink', { Label: text, URL: storedAs(text, 'Url') });
+export const uiLinkBlock = block<JobUILink>()('JobUILink', { Label: text, URL: storedAs(text, 'Url') });
 
-export const uiBlock = block('JobUIConfig', { Description: text, Links: many(uiLinkBlock) });
+export const uiBlock = block<JobUIConfig>()('JobUIConfig', { Description: text, Links: many(uiLinkBlock) });
 
-export const versionTagBlock = block('JobVersionTag', { Name: text, Description: text, TaggedTime: integer });
+export const versionTagBlock = block<JobVersionTag>()('JobVersionTag', {
+  Name: text,
+  Description: text,
+  TaggedTime: integer,
+});
 
-export const jobBlock = block('Job', {
+export const jobBlock = block<Job>()('Job', {
   Stop: flagOrNull,
   Region: textOrNull,
   Namespace: textOrNull,

@@ -1,4 +1,16 @@
-import { block, flag, inputOnly, integer, integerOrNull, many, one, stringMap, strings, text } from './field-table.js';
+import {
+  block,
+  flag,
+  inputOnly,
+  integer,
+  integerOrNull,
+  many,
+  one,
+  type Stored,
+  stringMap,
+  strings,
+  text,
+} from './field-table.js';
 
 /**
  * A network request. Fields with an empty value are left out, as on the wire. The stored form of `NetworkResourceInput`, which
@@ -29,28 +41,22 @@ export interface Port {
 }
 
 /** The stored form of `DNSConfigInput`, which describes the fields. */
-export interface DNSConfig {
-  readonly Servers: readonly string[] | null;
-  readonly Searches: readonly string[] | null;
-  readonly Options: readonly string[] | null;
-}
+export interface DNSConfig extends Stored<typeof dnsBlock> {}
 
 /** The stored form of `CNIConfigInput`, which describes the field. */
-export interface CNIConfig {
-  readonly Args: Readonly<Record<string, string>> | null;
-}
+export interface CNIConfig extends Stored<typeof cniBlock> {}
 
-export const portBlock = block(
+export const portBlock = block<Port>()(
   'Port',
   { Label: text, Value: integer, To: integer, HostNetwork: text, IgnoreCollision: flag },
   { omitEmpty: true },
 );
 
-export const dnsBlock = block('DNSConfig', { Servers: strings, Searches: strings, Options: strings });
+export const dnsBlock = block<DNSConfig>()('DNSConfig', { Servers: strings, Searches: strings, Options: strings });
 
-export const cniBlock = block('CNIConfig', { Args: stringMap });
+export const cniBlock = block<CNIConfig>()('CNIConfig', { Args: stringMap });
 
-export const networkBlock = block(
+export const networkBlock = block<NetworkResource>()(
   'NetworkResource',
   {
     Mode: text,

@@ -1,8 +1,6 @@
-import type { Nanoseconds } from './document-values.js';
 import {
   block,
   durationOrNull,
-  type FreeForm,
   flag,
   flagOrNull,
   freeForm,
@@ -14,6 +12,7 @@ import {
   oneOf,
   oneOfOrNull,
   reset,
+  type Stored,
   storedUnset,
   stringMap,
   text,
@@ -21,80 +20,39 @@ import {
 } from './field-table.js';
 
 /** How a changed group is replaced by a rolling update. The stored form of `UpdateStrategyInput`, which describes the fields. */
-export interface UpdateStrategy {
-  readonly Stagger: Nanoseconds;
-  readonly MaxParallel: number;
-  readonly HealthCheck: string;
-  readonly MinHealthyTime: Nanoseconds;
-  readonly HealthyDeadline: Nanoseconds;
-  readonly ProgressDeadline: Nanoseconds;
-  readonly AutoRevert: boolean;
-  readonly AutoPromote: boolean;
-  readonly Canary: number;
-}
+export interface UpdateStrategy extends Stored<typeof updateBlock> {}
 
 /** How allocations leave a draining node. The stored form of `MigrateStrategyInput`, which describes the fields. */
-export interface MigrateStrategy {
-  readonly MaxParallel: number;
-  readonly HealthCheck: string;
-  readonly MinHealthyTime: Nanoseconds;
-  readonly HealthyDeadline: Nanoseconds;
-}
+export interface MigrateStrategy extends Stored<typeof migrateBlock> {}
 
 /** How often a failed task is restarted on its node. The stored form of `RestartPolicyInput`, which describes the fields. */
-export interface RestartPolicy {
-  readonly Attempts: number;
-  readonly Interval: Nanoseconds;
-  readonly Delay: Nanoseconds;
-  readonly Mode: string;
-  readonly RenderTemplates: boolean;
-}
+export interface RestartPolicy extends Stored<typeof restartBlock> {}
 
 /** How often a failed allocation is replaced. The stored form of `ReschedulePolicyInput`, which describes the fields. */
-export interface ReschedulePolicy {
-  readonly Attempts: number;
-  readonly Interval: Nanoseconds;
-  readonly Delay: Nanoseconds;
-  readonly DelayFunction: string;
-  readonly MaxDelay: Nanoseconds;
-  readonly Unlimited: boolean;
-}
+export interface ReschedulePolicy extends Stored<typeof rescheduleBlock> {}
 
 /**
  * What happens to allocations on a node that is out of reach. The stored form of `DisconnectStrategyInput`, which describes the
  * fields.
  */
-export interface DisconnectStrategy {
-  readonly LostAfter: Nanoseconds;
-  readonly StopOnClientAfter: Nanoseconds | null;
-  readonly Replace: boolean | null;
-  readonly Reconcile: string;
-}
+export interface DisconnectStrategy extends Stored<typeof disconnectBlock> {}
 
 /**
  * Bounds for the count (or the resources) and the free-form policy of an autoscaler. The stored form of `ScalingPolicyInput`,
  * which describes the fields.
  */
-export interface ScalingPolicy {
-  readonly ID: string;
-  readonly Type: string;
-  readonly Target: Readonly<Record<string, string>> | null;
-  readonly Policy: FreeForm | null;
-  readonly Min: number;
-  readonly Max: number;
-  readonly Enabled: boolean;
-  readonly CreateIndex: number;
-  readonly ModifyIndex: number;
-}
+export interface ScalingPolicy extends Stored<typeof scalingBlock> {}
 
 /** Service catalogue settings of a group or task. The stored form of `ConsulInput`, which describes the fields. */
-export interface ConsulBlock {
-  readonly Namespace: string;
-  readonly Cluster: string;
-  readonly Partition: string;
-}
+export interface ConsulBlock extends Stored<typeof consulBlock> {}
 
-export const updateBlock = block('UpdateStrategy', {
+/** The stored form of `EphemeralDiskInput`, which describes the fields. */
+export interface EphemeralDisk extends Stored<typeof ephemeralDiskBlock> {}
+
+/** The stored form of `CheckRestartInput`, which describes the fields. */
+export interface CheckRestart extends Stored<typeof checkRestartBlock> {}
+
+export const updateBlock = block<UpdateStrategy>()('UpdateStrategy', {
   Stagger: durationOrNull,
   MaxParallel: integerOrNull,
   HealthCheck: oneOfOrNull('checks', 'task_states', 'manual'),
@@ -106,14 +64,14 @@ export const updateBlock = block('UpdateStrategy', {
   Canary: integerOrNull,
 });
 
-export const migrateBlock = block('MigrateStrategy', {
+export const migrateBlock = block<MigrateStrategy>()('MigrateStrategy', {
   MaxParallel: integerOrNull,
   HealthCheck: oneOfOrNull('checks', 'task_states'),
   MinHealthyTime: durationOrNull,
   HealthyDeadline: durationOrNull,
 });
 
-export const restartBlock = block('RestartPolicy', {
+export const restartBlock = block<RestartPolicy>()('RestartPolicy', {
   Attempts: integerOrNull,
   Interval: durationOrNull,
   Delay: durationOrNull,
@@ -121,7 +79,7 @@ export const restartBlock = block('RestartPolicy', {
   RenderTemplates: flagOrNull,
 });
 
-export const rescheduleBlock = block('ReschedulePolicy', {
+export const rescheduleBlock = block<ReschedulePolicy>()('ReschedulePolicy', {
   Attempts: integerOrNull,
   Interval: durationOrNull,
   Delay: durationOrNull,
@@ -130,20 +88,20 @@ export const rescheduleBlock = block('ReschedulePolicy', {
   Unlimited: flagOrNull,
 });
 
-export const disconnectBlock = block('DisconnectStrategy', {
+export const disconnectBlock = block<DisconnectStrategy>()('DisconnectStrategy', {
   LostAfter: durationOrNull,
   StopOnClientAfter: keptNull(durationOrNull),
   Replace: keptNull(flagOrNull),
   Reconcile: oneOfOrNull('best_score', 'longest_running', 'keep_original', 'keep_replacement'),
 });
 
-export const ephemeralDiskBlock = block('EphemeralDisk', {
+export const ephemeralDiskBlock = block<EphemeralDisk>()('EphemeralDisk', {
   Sticky: flagOrNull,
   SizeMB: integerOrNull,
   Migrate: flagOrNull,
 });
 
-export const scalingBlock = block('ScalingPolicy', {
+export const scalingBlock = block<ScalingPolicy>()('ScalingPolicy', {
   ID: reset(text),
   Type: oneOf('horizontal', 'vertical_cpu', 'vertical_mem'),
   Namespace: inputOnly(text),
@@ -157,9 +115,9 @@ export const scalingBlock = block('ScalingPolicy', {
   ModifyIndex: reset(integerOf(uint64)),
 });
 
-export const consulBlock = block('Consul', { Namespace: text, Cluster: text, Partition: text });
+export const consulBlock = block<ConsulBlock>()('Consul', { Namespace: text, Cluster: text, Partition: text });
 
-export const checkRestartBlock = block('CheckRestart', {
+export const checkRestartBlock = block<CheckRestart>()('CheckRestart', {
   Limit: integer,
   Grace: durationOrNull,
   IgnoreWarnings: flag,

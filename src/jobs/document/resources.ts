@@ -6,28 +6,18 @@ import {
   one,
   oneOf,
   reset,
+  type Stored,
   strings,
   text,
   uint64,
 } from './field-table.js';
-import { type NetworkResource, networkBlock } from './network.js';
-import { type Affinity, affinityBlock, type Constraint, constraintBlock } from './placement.js';
+import { networkBlock } from './network.js';
+import { affinityBlock, constraintBlock } from './placement.js';
 
 /**
  * The resources that a task requests: MHz or whole cores, MB of memory. The stored form of `ResourcesInput`, which describes the fields.
  */
-export interface Resources {
-  readonly CPU: number;
-  readonly Cores: number;
-  readonly MemoryMB: number;
-  readonly MemoryMaxMB: number;
-  readonly DiskMB: number;
-  readonly IOPS: number;
-  readonly Networks: readonly NetworkResource[] | null;
-  readonly Devices: readonly RequestedDevice[] | null;
-  readonly NUMA: NumaRequest | null;
-  readonly SecretsMB: number;
-}
+export interface Resources extends Stored<typeof resourcesBlock> {}
 
 /** A request without resources. */
 export const zeroResources = {
@@ -44,29 +34,24 @@ export const zeroResources = {
 } as const satisfies Resources;
 
 /** The stored form of `RequestedDeviceInput`, which describes the fields. */
-export interface RequestedDevice {
-  readonly Name: string;
-  readonly Count: number;
-  readonly Constraints: readonly Constraint[] | null;
-  readonly Affinities: readonly Affinity[] | null;
-}
+export interface RequestedDevice extends Stored<typeof deviceBlock> {}
 
 /** The stored form of `NUMAInput`, which describes the fields. */
-export interface NumaRequest {
-  readonly Affinity: string;
-  readonly Devices: readonly string[] | null;
-}
+export interface NumaRequest extends Stored<typeof numaBlock> {}
 
-export const deviceBlock = block('RequestedDevice', {
+export const deviceBlock = block<RequestedDevice>()('RequestedDevice', {
   Name: text,
   Count: integerOrNullOf(uint64),
   Constraints: many(constraintBlock),
   Affinities: many(affinityBlock),
 });
 
-export const numaBlock = block('NUMA', { Affinity: oneOf('none', 'prefer', 'require'), Devices: strings });
+export const numaBlock = block<NumaRequest>()('NUMA', {
+  Affinity: oneOf('none', 'prefer', 'require'),
+  Devices: strings,
+});
 
-export const resourcesBlock = block('Resources', {
+export const resourcesBlock = block<Resources>()('Resources', {
   CPU: integerOrNull,
   Cores: integerOrNull,
   MemoryMB: integerOrNull,

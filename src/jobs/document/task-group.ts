@@ -1,4 +1,3 @@
-import type { Nanoseconds } from './document-values.js';
 import {
   block,
   durationOrNull,
@@ -13,91 +12,34 @@ import {
   oneAlways,
   oneOf,
   reset,
+  type Stored,
   stringMap,
   strings,
   text,
 } from './field-table.js';
-import { type NetworkResource, networkBlock } from './network.js';
+import { networkBlock } from './network.js';
+import { affinityBlock, constraintBlock, spreadBlock } from './placement.js';
 import {
-  type Affinity,
-  affinityBlock,
-  type Constraint,
-  constraintBlock,
-  type Spread,
-  spreadBlock,
-} from './placement.js';
-import {
-  type ConsulBlock,
   consulBlock,
-  type DisconnectStrategy,
   disconnectBlock,
   ephemeralDiskBlock,
-  type MigrateStrategy,
   migrateBlock,
-  type ReschedulePolicy,
-  type RestartPolicy,
   rescheduleBlock,
   restartBlock,
-  type ScalingPolicy,
   scalingBlock,
-  type UpdateStrategy,
   updateBlock,
 } from './policies.js';
 import { type Service, serviceBlock } from './service.js';
-import { type Task, taskBlock } from './task.js';
+import { taskBlock } from './task.js';
 
 /** Tasks that are placed together on one node, `Count` times. The stored form of `TaskGroupInput`, which describes the fields. */
-export interface TaskGroup {
-  readonly Name: string;
-  readonly Count: number;
-  readonly Update: UpdateStrategy | null;
-  readonly Migrate: MigrateStrategy | null;
-  readonly Constraints: readonly Constraint[] | null;
-  readonly Scaling: ScalingPolicy | null;
-  readonly RestartPolicy: RestartPolicy;
-  readonly Disconnect: DisconnectStrategy | null;
-  readonly Tasks: readonly Task[];
-  readonly EphemeralDisk: EphemeralDisk;
-  readonly Meta: Readonly<Record<string, string>> | null;
-  readonly ReschedulePolicy: ReschedulePolicy | null;
-  readonly Affinities: readonly Affinity[] | null;
-  readonly Spreads: readonly Spread[] | null;
-  readonly Networks: readonly NetworkResource[] | null;
-  readonly Consul: ConsulBlock | null;
-  readonly Services: readonly Service[] | null;
-  readonly Volumes: Readonly<Record<string, VolumeRequest>> | null;
-  readonly ShutdownDelay: Nanoseconds | null;
-  readonly MaxRunDuration: Nanoseconds | null;
-  readonly StopAfterClientDisconnect: Nanoseconds | null;
-  readonly MaxClientDisconnect: Nanoseconds | null;
-  readonly PreventRescheduleOnLost: boolean;
-}
+export interface TaskGroup extends Stored<typeof taskGroupBlock> {}
 
 /** The stored form of `VolumeRequestInput`, which describes the fields. */
-export interface VolumeRequest {
-  readonly Name: string;
-  readonly Type: string;
-  readonly Source: string;
-  readonly ReadOnly: boolean;
-  readonly Sticky: boolean;
-  readonly AccessMode: string;
-  readonly AttachmentMode: string;
-  readonly MountOptions: CSIMountOptions | null;
-  readonly PerAlloc: boolean;
-}
+export interface VolumeRequest extends Stored<typeof volumeBlock> {}
 
 /** The stored form of `CSIMountOptionsInput`, which describes the fields. */
-export interface CSIMountOptions {
-  readonly FSType: string;
-  readonly MountFlags: readonly string[] | null;
-}
-
-/** The stored form of `EphemeralDiskInput`, which describes the fields. */
-export interface EphemeralDisk {
-  readonly Sticky: boolean;
-  readonly SizeMB: number;
-  readonly Migrate: boolean;
-}
+export interface CSIMountOptions extends Stored<typeof mountOptionsBlock> {}
 
 /** The services of the group, then those of its tasks. */
 export function servicesOf(group: TaskGroup): readonly Service[] {
@@ -108,9 +50,9 @@ export function servicesOf(group: TaskGroup): readonly Service[] {
   return services;
 }
 
-export const mountOptionsBlock = block('CSIMountOptions', { FSType: text, MountFlags: strings });
+export const mountOptionsBlock = block<CSIMountOptions>()('CSIMountOptions', { FSType: text, MountFlags: strings });
 
-export const volumeBlock = block('VolumeRequest', {
+export const volumeBlock = block<VolumeRequest>()('VolumeRequest', {
   Name: text,
   Type: oneOf('host', 'csi'),
   Source: text,
@@ -130,7 +72,7 @@ export const volumeBlock = block('VolumeRequest', {
   PerAlloc: flag,
 });
 
-export const taskGroupBlock = block('TaskGroup', {
+export const taskGroupBlock = block<TaskGroup>()('TaskGroup', {
   Name: text,
   Count: integerOrNull,
   Update: one(updateBlock),

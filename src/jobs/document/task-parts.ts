@@ -1,9 +1,7 @@
-import type { Nanoseconds } from './document-values.js';
 import {
   block,
   duration,
   durationOrNull,
-  type FreeForm,
   flag,
   flagOrNull,
   freeForm,
@@ -13,6 +11,7 @@ import {
   one,
   oneOf,
   oneOfOrNull,
+  type Stored,
   stringMap,
   strings,
   text,
@@ -20,136 +19,55 @@ import {
 } from './field-table.js';
 
 /** The stored form of `LogConfigInput`, which describes the fields. */
-export interface LogConfig {
-  readonly MaxFiles: number;
-  readonly MaxFileSizeMB: number;
-  readonly Disabled: boolean;
-}
+export interface LogConfig extends Stored<typeof logConfigBlock> {}
 
 /** The stored form of `VolumeMountInput`, which describes the fields. */
-export interface VolumeMount {
-  readonly Volume: string;
-  readonly Destination: string;
-  readonly ReadOnly: boolean;
-  readonly PropagationMode: string;
-  readonly SELinuxLabel: string;
-}
+export interface VolumeMount extends Stored<typeof volumeMountBlock> {}
 
 /** The stored form of `TaskLifecycleInput`, which describes the fields. */
-export interface TaskLifecycle {
-  readonly Hook: string;
-  readonly Sidecar: boolean;
-}
+export interface TaskLifecycle extends Stored<typeof lifecycleBlock> {}
 
 /** The stored form of `TaskArtifactInput`, which describes the fields. */
-export interface TaskArtifact {
-  readonly GetterSource: string;
-  readonly GetterOptions: Readonly<Record<string, string>> | null;
-  readonly GetterHeaders: Readonly<Record<string, string>> | null;
-  readonly GetterMode: string;
-  readonly GetterInsecure: boolean;
-  readonly RelativeDest: string;
-  readonly Chown: boolean;
-}
+export interface TaskArtifact extends Stored<typeof artifactBlock> {}
 
 /** The stored form of `VaultInput`, which describes the fields. */
-export interface TaskVault {
-  readonly Role: string;
-  readonly Namespace: string;
-  readonly Cluster: string;
-  readonly Env: boolean;
-  readonly DisableFile: boolean;
-  readonly ChangeMode: string;
-  readonly ChangeSignal: string;
-  readonly AllowTokenExpiration: boolean;
-}
+export interface TaskVault extends Stored<typeof vaultBlock> {}
 
 /** The stored form of `ChangeScriptInput`, which describes the fields. */
-export interface ChangeScript {
-  readonly Command: string;
-  readonly Args: readonly string[] | null;
-  readonly Timeout: Nanoseconds;
-  readonly FailOnError: boolean;
-  readonly RunOnFirstRender: boolean;
-}
+export interface ChangeScript extends Stored<typeof changeScriptBlock> {}
 
 /** The stored form of `WaitConfigInput`, which describes the fields. */
-export interface WaitConfig {
-  readonly Min: Nanoseconds | null;
-  readonly Max: Nanoseconds | null;
-}
+export interface WaitConfig extends Stored<typeof waitBlock> {}
 
 /** The stored form of `TemplateInput`, which describes the fields. */
-export interface TaskTemplate {
-  readonly SourcePath: string;
-  readonly DestPath: string;
-  readonly EmbeddedTmpl: string;
-  readonly ChangeMode: string;
-  readonly ChangeScript: ChangeScript | null;
-  readonly ChangeSignal: string;
-  readonly Once: boolean;
-  readonly Splay: Nanoseconds;
-  readonly Perms: string;
-  readonly Uid: number | null;
-  readonly Gid: number | null;
-  readonly LeftDelim: string;
-  readonly RightDelim: string;
-  readonly Envvars: boolean;
-  readonly VaultGrace: Nanoseconds;
-  readonly Wait: WaitConfig | null;
-  readonly ErrMissingKey: boolean;
-}
+export interface TaskTemplate extends Stored<typeof templateBlock> {}
 
 /** The stored form of `DispatchPayloadInput`, which describes the field. */
-export interface DispatchPayload {
-  readonly File: string;
-}
+export interface DispatchPayload extends Stored<typeof dispatchPayloadBlock> {}
 
 /** The stored form of `CSIPluginConfigInput`, which describes the fields. */
-export interface CSIPluginConfig {
-  readonly ID: string;
-  readonly Type: string;
-  readonly MountDir: string;
-  readonly StagePublishBaseDir: string;
-  readonly HealthTimeout: Nanoseconds;
-}
+export interface CSIPluginConfig extends Stored<typeof csiPluginBlock> {}
 
 /** The stored form of `SecretInput`, which describes the fields. */
-export interface TaskSecret {
-  readonly Name: string;
-  readonly Provider: string;
-  readonly Path: string;
-  readonly Config: FreeForm | null;
-  readonly Env: Readonly<Record<string, string>> | null;
-}
+export interface TaskSecret extends Stored<typeof secretBlock> {}
 
 /** The stored form of `ActionInput`, which describes the fields. */
-export interface TaskAction {
-  readonly Name: string;
-  readonly Command: string;
-  readonly Args: readonly string[] | null;
-}
+export interface TaskAction extends Stored<typeof actionBlock> {}
 
 /** The stored form of `TaskScheduleCronInput`, which describes the fields. */
-export interface TaskScheduleCron {
-  readonly Start: string;
-  readonly End: string;
-  readonly Timezone: string;
-}
+export interface TaskScheduleCron extends Stored<typeof scheduleCronBlock> {}
 
 /** The stored form of `TaskScheduleInput`, which describes the field. */
-export interface TaskSchedule {
-  readonly Cron: TaskScheduleCron | null;
-}
+export interface TaskSchedule extends Stored<typeof scheduleBlock> {}
 
-export const logConfigBlock = block('LogConfig', {
+export const logConfigBlock = block<LogConfig>()('LogConfig', {
   MaxFiles: integerOrNull,
   MaxFileSizeMB: integerOrNull,
   Enabled: inputOnly(flagOrNull),
   Disabled: flagOrNull,
 });
 
-export const volumeMountBlock = block('VolumeMount', {
+export const volumeMountBlock = block<VolumeMount>()('VolumeMount', {
   Volume: textOrNull,
   Destination: textOrNull,
   ReadOnly: flagOrNull,
@@ -157,12 +75,12 @@ export const volumeMountBlock = block('VolumeMount', {
   SELinuxLabel: oneOfOrNull('z', 'Z'),
 });
 
-export const lifecycleBlock = block('TaskLifecycle', {
+export const lifecycleBlock = block<TaskLifecycle>()('TaskLifecycle', {
   Hook: oneOf('prestart', 'poststart', 'poststop'),
   Sidecar: flag,
 });
 
-export const artifactBlock = block('TaskArtifact', {
+export const artifactBlock = block<TaskArtifact>()('TaskArtifact', {
   GetterSource: textOrNull,
   GetterOptions: stringMap,
   GetterHeaders: stringMap,
@@ -172,7 +90,7 @@ export const artifactBlock = block('TaskArtifact', {
   Chown: flag,
 });
 
-export const vaultBlock = block('Vault', {
+export const vaultBlock = block<TaskVault>()('Vault', {
   Policies: inputOnly(strings),
   Role: text,
   Namespace: textOrNull,
@@ -184,7 +102,7 @@ export const vaultBlock = block('Vault', {
   AllowTokenExpiration: flagOrNull,
 });
 
-export const changeScriptBlock = block('ChangeScript', {
+export const changeScriptBlock = block<ChangeScript>()('ChangeScript', {
   Command: textOrNull,
   Args: strings,
   Timeout: durationOrNull,
@@ -192,9 +110,12 @@ export const changeScriptBlock = block('ChangeScript', {
   RunOnFirstRender: flagOrNull,
 });
 
-export const waitBlock = block('WaitConfig', { Min: keptNull(durationOrNull), Max: keptNull(durationOrNull) });
+export const waitBlock = block<WaitConfig>()('WaitConfig', {
+  Min: keptNull(durationOrNull),
+  Max: keptNull(durationOrNull),
+});
 
-export const templateBlock = block('Template', {
+export const templateBlock = block<TaskTemplate>()('Template', {
   SourcePath: textOrNull,
   DestPath: textOrNull,
   EmbeddedTmpl: textOrNull,
@@ -214,9 +135,9 @@ export const templateBlock = block('Template', {
   ErrMissingKey: flagOrNull,
 });
 
-export const dispatchPayloadBlock = block('DispatchPayload', { File: text });
+export const dispatchPayloadBlock = block<DispatchPayload>()('DispatchPayload', { File: text });
 
-export const csiPluginBlock = block('CSIPluginConfig', {
+export const csiPluginBlock = block<CSIPluginConfig>()('CSIPluginConfig', {
   ID: text,
   Type: oneOf('node', 'controller', 'monolith'),
   MountDir: text,
@@ -224,7 +145,7 @@ export const csiPluginBlock = block('CSIPluginConfig', {
   HealthTimeout: duration,
 });
 
-export const secretBlock = block('Secret', {
+export const secretBlock = block<TaskSecret>()('Secret', {
   Name: text,
   Provider: text,
   Path: text,
@@ -232,8 +153,12 @@ export const secretBlock = block('Secret', {
   Env: stringMap,
 });
 
-export const actionBlock = block('Action', { Name: text, Command: text, Args: strings });
+export const actionBlock = block<TaskAction>()('Action', { Name: text, Command: text, Args: strings });
 
-export const scheduleCronBlock = block('TaskScheduleCron', { Start: text, End: text, Timezone: text });
+export const scheduleCronBlock = block<TaskScheduleCron>()('TaskScheduleCron', {
+  Start: text,
+  End: text,
+  Timezone: text,
+});
 
-export const scheduleBlock = block('TaskSchedule', { Cron: one(scheduleCronBlock) });
+export const scheduleBlock = block<TaskSchedule>()('TaskSchedule', { Cron: one(scheduleCronBlock) });

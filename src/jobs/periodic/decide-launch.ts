@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { hour } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { remembered } from '../../shared/remembered.js';
+import { resultOr } from '../../shared/values.js';
 import type { Job } from '../document/job.js';
 import { type CronExpression, type DaysOfMonth, type DaysOfWeek, parseCron } from './cron-expression.js';
 import { isLaunchedByClock, type PeriodicLaunch } from './periodic-launch.js';
@@ -174,7 +175,7 @@ export type WallTime = number;
 export function nextWallTime(cron: CronExpression, from: WallTime): WallTime | undefined {
   const earliest = nextTimeOfDay(cron, 0);
   if (earliest === undefined) return undefined;
-  const today = startOfDay(from);
+  const today = Math.floor(from / SECONDS_OF_DAY) * SECONDS_OF_DAY;
   const later = isDueOn(cron, today) ? nextTimeOfDay(cron, from - today) : undefined;
   if (later !== undefined) return today + later;
   const next = nextDay(cron, today + SECONDS_OF_DAY);
@@ -182,10 +183,6 @@ export function nextWallTime(cron: CronExpression, from: WallTime): WallTime | u
 }
 
 const SECONDS_OF_DAY = 86_400;
-
-function startOfDay(time: WallTime): WallTime {
-  return Math.floor(time / SECONDS_OF_DAY) * SECONDS_OF_DAY;
-}
 
 function isDueOn(cron: CronExpression, day: WallTime): boolean {
   const { year, month, dayOfMonth } = dateOf(day);
@@ -341,22 +338,22 @@ const NAME = new RegExp(
 );
 
 function wallClock(name: string): Intl.DateTimeFormat | undefined {
-  try {
-    return new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      calendar: 'gregory',
-      hourCycle: 'h23',
-      era: 'short',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-  } catch {
-    return undefined;
-  }
+  return resultOr(
+    undefined,
+    () =>
+      new Intl.DateTimeFormat('en-US', {
+        timeZone: name,
+        calendar: 'gregory',
+        hourCycle: 'h23',
+        era: 'short',
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      }),
+  );
 }
 
 function offsetOf(clock: Intl.DateTimeFormat): TimeZone['offsetAt'] {

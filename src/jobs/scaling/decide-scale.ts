@@ -33,8 +33,6 @@ export interface Scaling {
   readonly isError: boolean;
 }
 
-type Refusal = ScalingRefused | TotalCountTooLarge | IndexConflict;
-
 /** The inputs of a scaling besides the job. */
 interface ScaleCircumstances {
   /** The maximum total of the counts of a job. */
@@ -81,7 +79,7 @@ export function decideScale(
   request: ScaleRequest,
   circumstances: ScaleCircumstances,
   write: WriteStamp,
-): Result<Scaling, Refusal> {
+): Result<Scaling, ScalingRefused | TotalCountTooLarge | IndexConflict> {
   const { count, message, error } = request;
   const group = current.TaskGroups.find((each) => each.Name === request.group);
   if (group === undefined) {

@@ -36,7 +36,7 @@ import {
   map,
   mapOrAttribute,
   one,
-  specificationBlock,
+  specified,
 } from './specification-table.js';
 import {
   action,
@@ -54,9 +54,7 @@ import {
   volumeMount,
 } from './task-part-blocks.js';
 
-const task = specificationBlock({
-  about: 'One unit of work, run by a driver.',
-  document: taskBlock,
+const task = specified(taskBlock, 'One unit of work, run by a driver.', {
   label: 'Name',
   blocks: {
     lifecycle: one('Lifecycle', lifecycle),
@@ -108,21 +106,14 @@ function reportRepeatedScaling(block: DecodedBlock, report: Report): void {
   }
 }
 
-const mountOptions = specificationBlock({
-  about: 'How the volume is mounted.',
-  document: mountOptionsBlock,
-});
+const mountOptions = specified(mountOptionsBlock, 'How the volume is mounted.');
 
-const volume = specificationBlock({
-  about: 'A volume that the tasks of the group may mount.',
-  document: volumeBlock,
+const volume = specified(volumeBlock, 'A volume that the tasks of the group may mount.', {
   label: 'Name',
   blocks: { mount_options: one('MountOptions', mountOptions) },
 });
 
-const group = specificationBlock({
-  about: 'Tasks that are placed together on one node.',
-  document: taskGroupBlock,
+const group = specified(taskGroupBlock, 'Tasks that are placed together on one node.', {
   label: 'Name',
   blocks: {
     constraint: many('Constraints', constraint),
@@ -146,27 +137,18 @@ const group = specificationBlock({
   },
 });
 
-const multiregionStrategy = specificationBlock({
-  about: 'How a change is rolled out over the regions.',
-  document: multiregionStrategyBlock,
-});
+const multiregionStrategy = specified(multiregionStrategyBlock, 'How a change is rolled out over the regions.');
 
-const multiregionRegion = specificationBlock({
-  about: 'One region of the job.',
-  document: multiregionRegionBlock,
+const multiregionRegion = specified(multiregionRegionBlock, 'One region of the job.', {
   label: 'Name',
   blocks: { meta: map('Meta') },
 });
 
-const multiregion = specificationBlock({
-  about: 'Runs the job in several regions.',
-  document: multiregionBlock,
+const multiregion = specified(multiregionBlock, 'Runs the job in several regions.', {
   blocks: { strategy: one('Strategy', multiregionStrategy), region: many('Regions', multiregionRegion) },
 });
 
-const periodic = specificationBlock({
-  about: 'Launches an instance of the job at every time of a schedule.',
-  document: periodicBlock,
+const periodic = specified(periodicBlock, 'Launches an instance of the job at every time of a schedule.', {
   names: { cron: 'Spec', crons: 'Specs' },
   omitted: ['SpecType'],
   finish: (draft) => {
@@ -174,19 +156,14 @@ const periodic = specificationBlock({
   },
 });
 
-const parameterized = specificationBlock({
-  about: 'Makes the job a template that is dispatched with a payload and meta.',
-  document: parameterizedBlock,
-});
+const parameterized = specified(
+  parameterizedBlock,
+  'Makes the job a template that is dispatched with a payload and meta.',
+);
 
-const uiLink = specificationBlock({
-  about: 'A link on the page of the job.',
-  document: uiLinkBlock,
-});
+const uiLink = specified(uiLinkBlock, 'A link on the page of the job.');
 
-const ui = specificationBlock({
-  about: 'A description and links for web interfaces.',
-  document: uiBlock,
+const ui = specified(uiBlock, 'A description and links for web interfaces.', {
   blocks: { link: many('Links', uiLink) },
 });
 
@@ -197,9 +174,7 @@ const setByServer = [
 ];
 
 /** The one block of a job specification. Its label is the ID and the name, unless these are given as attributes. */
-export const jobSpecification = specificationBlock({
-  about: 'A job: the work to run, and its policies.',
-  document: jobBlock,
+export const jobSpecification = specified(jobBlock, 'A job: the work to run, and its policies.', {
   discardedLabel: 'ID',
   omitted: setByServer,
   blocks: {

@@ -90,15 +90,8 @@ function readAttribute(
   if (child?.as === 'map') draft[child.field] = value;
 }
 
-/** A partly read block. */
-interface BlockReading {
-  readonly draft: Draft;
-  readonly report: Report;
-  readonly inheritance: Inheritance;
-}
-
 function readChildren(
-  { draft, report, inheritance }: BlockReading,
+  { draft, report, inheritance }: { draft: Draft; report: Report; inheritance: Inheritance },
   name: string,
   child: Child,
   blocks: readonly DecodedBlock[],

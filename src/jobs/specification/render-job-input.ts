@@ -1,4 +1,5 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
+import { isRecord } from '../../shared/values.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-job.js';
 import { emptyBlock } from '../document/decode-job.js';
 import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
@@ -38,7 +39,7 @@ function collectBlocks(): Entry[] {
   const entries = new Map<Block<FieldSet>, Entry>();
   const visit = (block: Block<FieldSet>, sample: unknown): void => {
     if (entries.has(block)) return;
-    const defaults = typeof sample === 'object' && sample !== null ? (sample as Record<string, unknown>) : undefined;
+    const defaults = isRecord(sample) ? sample : undefined;
     entries.set(block, { block, defaults });
     for (const [name, field] of submittedFields(block)) {
       if (field.block !== undefined) visit(field.block, firstOf(field, defaults?.[name]));

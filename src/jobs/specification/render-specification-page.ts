@@ -1,4 +1,5 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
+import { isRecord } from '../../shared/values.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-job.js';
 import { emptyBlock } from '../document/decode-job.js';
 import type { Field } from '../document/field-table.js';
@@ -43,7 +44,7 @@ function collectBlocks(): Entry[] {
       if (parent !== undefined) known.parents.add(parent);
       return;
     }
-    const filled = typeof defaults === 'object' && defaults !== null ? (defaults as Draft) : undefined;
+    const filled = isRecord(defaults) ? defaults : undefined;
     entries.set(block, {
       name,
       block,

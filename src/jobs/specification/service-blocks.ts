@@ -23,44 +23,31 @@ import {
 } from '../document/connect.js';
 import { serviceBlock, serviceCheckBlock, serviceWeightsBlock } from '../document/service.js';
 import { checkRestart } from './shared-blocks.js';
-import { freeForm, keyed, listMap, many, map, one, specificationBlock } from './specification-table.js';
+import { freeForm, keyed, listMap, many, map, one, specified } from './specification-table.js';
 import { identity, logs, resources, volumeMount } from './task-part-blocks.js';
 
-const bindAddress = specificationBlock({
-  about: 'An address that the gateway listens on.',
-  document: bindAddressBlock,
+const bindAddress = specified(bindAddressBlock, 'An address that the gateway listens on.', {
   label: 'Name',
 });
 
-const gatewayProxy = specificationBlock({
-  about: 'Settings of the proxy that is the gateway.',
-  document: gatewayProxyBlock,
+const gatewayProxy = specified(gatewayProxyBlock, 'Settings of the proxy that is the gateway.', {
   blocks: {
     envoy_gateway_bind_addresses: keyed('EnvoyGatewayBindAddresses', bindAddress),
     config: freeForm('Config'),
   },
 });
 
-const sds = specificationBlock({
-  about: 'The source of the certificates.',
-  document: sdsBlock,
-});
+const sds = specified(sdsBlock, 'The source of the certificates.');
 
-const gatewayTls = specificationBlock({
-  about: 'Encryption of incoming connections.',
-  document: gatewayTlsBlock,
+const gatewayTls = specified(gatewayTlsBlock, 'Encryption of incoming connections.', {
   blocks: { sds: one('SDS', sds) },
 });
 
-const headerModifiers = specificationBlock({
-  about: 'Headers to add, set or remove.',
-  document: headerModifiersBlock,
+const headerModifiers = specified(headerModifiersBlock, 'Headers to add, set or remove.', {
   blocks: { add: map('Add'), set: map('Set') },
 });
 
-const ingressService = specificationBlock({
-  about: 'A service behind the listener.',
-  document: ingressServiceBlock,
+const ingressService = specified(ingressServiceBlock, 'A service behind the listener.', {
   blocks: {
     tls: one('TLS', gatewayTls),
     request_headers: one('RequestHeaders', headerModifiers),
@@ -68,37 +55,23 @@ const ingressService = specificationBlock({
   },
 });
 
-const ingressListener = specificationBlock({
-  about: 'A port that the gateway listens on.',
-  document: ingressListenerBlock,
+const ingressListener = specified(ingressListenerBlock, 'A port that the gateway listens on.', {
   blocks: { service: many('Services', ingressService) },
 });
 
-const ingress = specificationBlock({
-  about: 'Lets traffic into the service mesh.',
-  document: ingressBlock,
+const ingress = specified(ingressBlock, 'Lets traffic into the service mesh.', {
   blocks: { tls: one('TLS', gatewayTls), listener: many('Listeners', ingressListener) },
 });
 
-const linkedService = specificationBlock({
-  about: 'A service outside the mesh.',
-  document: linkedServiceBlock,
-});
+const linkedService = specified(linkedServiceBlock, 'A service outside the mesh.');
 
-const terminating = specificationBlock({
-  about: 'Lets traffic out of the service mesh.',
-  document: terminatingBlock,
+const terminating = specified(terminatingBlock, 'Lets traffic out of the service mesh.', {
   blocks: { service: many('Services', linkedService) },
 });
 
-const mesh = specificationBlock({
-  about: 'Connects service meshes.',
-  document: meshBlock,
-});
+const mesh = specified(meshBlock, 'Connects service meshes.');
 
-const gateway = specificationBlock({
-  about: 'Makes the service a gateway of the service mesh.',
-  document: gatewayBlock,
+const gateway = specified(gatewayBlock, 'Makes the service a gateway of the service mesh.', {
   blocks: {
     proxy: one('Proxy', gatewayProxy),
     ingress: one('Ingress', ingress),
@@ -107,37 +80,26 @@ const gateway = specificationBlock({
   },
 });
 
-const exposePath = specificationBlock({
-  about: 'A path that is reachable without the mesh.',
-  document: exposePathBlock,
-});
+const exposePath = specified(exposePathBlock, 'A path that is reachable without the mesh.');
 
-const expose = specificationBlock({
-  about: 'Paths that are reachable without the mesh.',
-  document: exposeBlock,
+const expose = specified(exposeBlock, 'Paths that are reachable without the mesh.', {
   blocks: { path: many('Paths', exposePath) },
 });
 
-const upstreamMeshGateway = specificationBlock({
-  about: 'Whether traffic to the upstream service goes through a mesh gateway.',
-  document: upstreamMeshGatewayBlock,
-});
+const upstreamMeshGateway = specified(
+  upstreamMeshGatewayBlock,
+  'Whether traffic to the upstream service goes through a mesh gateway.',
+);
 
-const upstream = specificationBlock({
-  about: 'Another service that the task reaches through the sidecar.',
-  document: upstreamBlock,
+const upstream = specified(upstreamBlock, 'Another service that the task reaches through the sidecar.', {
   blocks: { mesh_gateway: one('MeshGateway', upstreamMeshGateway), config: freeForm('Config') },
 });
 
-const transparentProxy = specificationBlock({
-  about: 'Sends all traffic of the group through the sidecar.',
-  document: transparentProxyBlock,
+const transparentProxy = specified(transparentProxyBlock, 'Sends all traffic of the group through the sidecar.', {
   names: { exclude_outbound_cidrs: 'ExcludeOutboundCIDRs', exclude_uids: 'ExcludeUIDs' },
 });
 
-const sidecarProxy = specificationBlock({
-  about: 'Settings of the sidecar proxy.',
-  document: sidecarProxyBlock,
+const sidecarProxy = specified(sidecarProxyBlock, 'Settings of the sidecar proxy.', {
   blocks: {
     expose: one('Expose', expose),
     upstreams: many('Upstreams', upstream),
@@ -146,15 +108,11 @@ const sidecarProxy = specificationBlock({
   },
 });
 
-const sidecarService = specificationBlock({
-  about: 'Puts a sidecar proxy before the service.',
-  document: sidecarServiceBlock,
+const sidecarService = specified(sidecarServiceBlock, 'Puts a sidecar proxy before the service.', {
   blocks: { proxy: one('Proxy', sidecarProxy), meta: map('Meta') },
 });
 
-const sidecarTask = specificationBlock({
-  about: 'Changes the task that runs the sidecar proxy.',
-  document: sidecarTaskBlock,
+const sidecarTask = specified(sidecarTaskBlock, 'Changes the task that runs the sidecar proxy.', {
   blocks: {
     config: freeForm('Config'),
     env: map('Env'),
@@ -166,9 +124,7 @@ const sidecarTask = specificationBlock({
   },
 });
 
-const connect = specificationBlock({
-  about: 'Makes the service part of the service mesh.',
-  document: connectBlock,
+const connect = specified(connectBlock, 'Makes the service part of the service mesh.', {
   blocks: {
     gateway: one('Gateway', gateway),
     sidecar_service: one('SidecarService', sidecarService),
@@ -176,21 +132,14 @@ const connect = specificationBlock({
   },
 });
 
-const check = specificationBlock({
-  about: 'A health check of the service.',
-  document: serviceCheckBlock,
+const check = specified(serviceCheckBlock, 'A health check of the service.', {
   names: { port: 'PortLabel', task: 'TaskName' },
   blocks: { header: listMap('Header'), check_restart: one('CheckRestart', checkRestart) },
 });
 
-const weights = specificationBlock({
-  about: 'Weights of the service in name resolution.',
-  document: serviceWeightsBlock,
-});
+const weights = specified(serviceWeightsBlock, 'Weights of the service in name resolution.');
 
-export const service = specificationBlock({
-  about: 'A service that the group or the task registers.',
-  document: serviceBlock,
+export const service = specified(serviceBlock, 'A service that the group or the task registers.', {
   names: { port: 'PortLabel', task: 'TaskName' },
   blocks: {
     check: many('Checks', check),

@@ -12,7 +12,7 @@ import {
   scalingBlock,
   updateBlock,
 } from '../document/policies.js';
-import { type Draft, freeForm, many, one, type Shorthand, specificationBlock } from './specification-table.js';
+import { type Draft, freeForm, many, one, type Shorthand, specified } from './specification-table.js';
 
 const operatorShorthand = (operator: string): Shorthand => ({
   is: 'string',
@@ -41,9 +41,7 @@ function shorthandsOf(operators: readonly string[]): Record<string, Shorthand> {
   return Object.fromEntries(operators.map((operator) => [operator, operatorShorthand(operator)]));
 }
 
-export const constraint = specificationBlock({
-  about: 'A rule that a node must satisfy.',
-  document: constraintBlock,
+export const constraint = specified(constraintBlock, 'A rule that a node must satisfy.', {
   names: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
   shorthands: {
     ...shorthandsOf(constraintOperators),
@@ -62,27 +60,29 @@ export const constraint = specificationBlock({
   },
 });
 
-export const affinity = specificationBlock({
-  about: 'A rule that a node should satisfy, with a weight from -100 (avoid) to 100 (prefer).',
-  document: affinityBlock,
-  omitted: ['Weight'],
-  names: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
-  shorthands: {
-    ...shorthandsOf(affinityOperators),
-    weight: { is: 'number', about: 'from -100 to 100; fractions are truncated' },
+export const affinity = specified(
+  affinityBlock,
+  'A rule that a node should satisfy, with a weight from -100 (avoid) to 100 (prefer).',
+  {
+    omitted: ['Weight'],
+    names: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
+    shorthands: {
+      ...shorthandsOf(affinityOperators),
+      weight: { is: 'number', about: 'from -100 to 100; fractions are truncated' },
+    },
+    finish: (draft, block, report) => {
+      applyOperator(draft, block, affinityOperators);
+      if (draft['Operand'] === '') draft['Operand'] = '=';
+      const weight = block.body.attributes.get('weight');
+      if (weight === undefined || typeof weight.value !== 'number') return;
+      const whole = Math.trunc(weight.value) + 0;
+      if (whole < -128 || whole > 127) {
+        report(weight.valueStart, { code: 'out_of_range', message: 'The weight must be between -100 and 100.' });
+      }
+      draft['Weight'] = whole;
+    },
   },
-  finish: (draft, block, report) => {
-    applyOperator(draft, block, affinityOperators);
-    if (draft['Operand'] === '') draft['Operand'] = '=';
-    const weight = block.body.attributes.get('weight');
-    if (weight === undefined || typeof weight.value !== 'number') return;
-    const whole = Math.trunc(weight.value) + 0;
-    if (whole < -128 || whole > 127) {
-      report(weight.valueStart, { code: 'out_of_range', message: 'The weight must be between -100 and 100.' });
-    }
-    draft['Weight'] = whole;
-  },
-});
+);
 
 /** An operator given as an attribute overrides `operator` and `value`; the empty string counts as not given. */
 function applyOperator(draft: Draft, block: DecodedBlock, operators: readonly string[]): void {
@@ -95,38 +95,28 @@ function applyOperator(draft: Draft, block: DecodedBlock, operators: readonly st
   }
 }
 
-const spreadTarget = specificationBlock({
-  about: 'The share of allocations that one value of the attribute should get.',
-  document: spreadTargetBlock,
-  label: 'Value',
-});
+const spreadTarget = specified(
+  spreadTargetBlock,
+  'The share of allocations that one value of the attribute should get.',
+  {
+    label: 'Value',
+  },
+);
 
-export const spread = specificationBlock({
-  about: 'An attribute over whose values allocations are spread.',
-  document: spreadBlock,
+export const spread = specified(spreadBlock, 'An attribute over whose values allocations are spread.', {
   blocks: { target: many('SpreadTarget', spreadTarget) },
 });
 
-const port = specificationBlock({
-  about: 'A port of the network; dynamic unless `static` is given.',
-  document: portBlock,
+const port = specified(portBlock, 'A port of the network; dynamic unless `static` is given.', {
   label: 'Label',
   names: { static: 'Value' },
 });
 
-const dns = specificationBlock({
-  about: 'Name resolution inside the network.',
-  document: dnsBlock,
-});
+const dns = specified(dnsBlock, 'Name resolution inside the network.');
 
-const cni = specificationBlock({
-  about: 'Arguments for the network plugin.',
-  document: cniBlock,
-});
+const cni = specified(cniBlock, 'Arguments for the network plugin.');
 
-export const network = specificationBlock({
-  about: 'The network of a group (or, deprecated, of a task).',
-  document: networkBlock,
+export const network = specified(networkBlock, 'The network of a group (or, deprecated, of a task).', {
   names: { mbits: 'MBits' },
   blocks: {
     dns: one('DNS', dns),
@@ -148,52 +138,33 @@ function splitPorts(draft: Draft): void {
   draft['DynamicPorts'] = dynamic.length === 0 ? null : dynamic;
 }
 
-export const update = specificationBlock({
-  about: 'How a changed group is replaced: a rolling update, with canaries and automatic rollback on request.',
-  document: updateBlock,
-});
+export const update = specified(
+  updateBlock,
+  'How a changed group is replaced: a rolling update, with canaries and automatic rollback on request.',
+);
 
-export const migrate = specificationBlock({
-  about: 'How allocations leave a draining node.',
-  document: migrateBlock,
-});
+export const migrate = specified(migrateBlock, 'How allocations leave a draining node.');
 
-export const restart = specificationBlock({
-  about: 'How often a failed task is restarted on its node.',
-  document: restartBlock,
-});
+export const restart = specified(restartBlock, 'How often a failed task is restarted on its node.');
 
-export const reschedule = specificationBlock({
-  about: 'How often a failed allocation is replaced, possibly on another node.',
-  document: rescheduleBlock,
-});
+export const reschedule = specified(
+  rescheduleBlock,
+  'How often a failed allocation is replaced, possibly on another node.',
+);
 
-export const disconnect = specificationBlock({
-  about: 'What happens to allocations on a disconnected node.',
-  document: disconnectBlock,
-});
+export const disconnect = specified(disconnectBlock, 'What happens to allocations on a disconnected node.');
 
-export const ephemeralDisk = specificationBlock({
-  about: 'The disk that the tasks of the group share.',
-  document: ephemeralDiskBlock,
+export const ephemeralDisk = specified(ephemeralDiskBlock, 'The disk that the tasks of the group share.', {
   names: { size: 'SizeMB' },
 });
 
-export const consul = specificationBlock({
-  about: 'Settings for the service catalogue Consul.',
-  document: consulBlock,
-});
+export const consul = specified(consulBlock, 'Settings for the service catalogue Consul.');
 
-export const checkRestart = specificationBlock({
-  about: 'When a failing check restarts the task.',
-  document: checkRestartBlock,
-});
+export const checkRestart = specified(checkRestartBlock, 'When a failing check restarts the task.');
 
 const scalingOfServer = ['ID', 'Namespace', 'Target', 'CreateIndex', 'ModifyIndex'];
 
-export const groupScaling = specificationBlock({
-  about: "Bounds for the group's count, and a policy for an autoscaler.",
-  document: scalingBlock,
+export const groupScaling = specified(scalingBlock, "Bounds for the group's count, and a policy for an autoscaler.", {
   omitted: scalingOfServer,
   required: ['max'],
   blocks: { policy: freeForm('Policy') },
@@ -206,21 +177,23 @@ const verticalTypes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Its label names the scaled resource and is not stored. */
-export const taskScaling = specificationBlock({
-  about: 'Bounds for one resource of the task (`cpu` or `mem`), and a policy for an autoscaler.',
-  document: scalingBlock,
-  discardedLabel: 'resource',
-  omitted: scalingOfServer,
-  blocks: { policy: freeForm('Policy') },
-  finish: (draft, block, report) => {
-    const label = block.labels[0];
-    const type = verticalTypes.get(label?.text.toLowerCase() ?? '');
-    if (label === undefined) return;
-    if (type === undefined)
-      report(label.range, { message: 'The label of a scaling block of a task is "cpu" or "mem".' });
-    else requireType(draft, block, type, report);
+export const taskScaling = specified(
+  scalingBlock,
+  'Bounds for one resource of the task (`cpu` or `mem`), and a policy for an autoscaler.',
+  {
+    discardedLabel: 'resource',
+    omitted: scalingOfServer,
+    blocks: { policy: freeForm('Policy') },
+    finish: (draft, block, report) => {
+      const label = block.labels[0];
+      const type = verticalTypes.get(label?.text.toLowerCase() ?? '');
+      if (label === undefined) return;
+      if (type === undefined)
+        report(label.range, { message: 'The label of a scaling block of a task is "cpu" or "mem".' });
+      else requireType(draft, block, type, report);
+    },
   },
-});
+);
 
 function requireType(draft: Draft, block: DecodedBlock, type: string, report: Report): void {
   const given = block.body.attributes.get('type');

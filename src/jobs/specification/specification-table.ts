@@ -37,7 +37,7 @@ export interface SpecificationBlock {
 }
 
 /** The description of a block: what cannot be derived from its document block. */
-interface BlockDescription extends Omit<SpecificationBlock, 'attributes' | 'blocks'> {
+interface BlockDescription extends Omit<SpecificationBlock, 'about' | 'document' | 'attributes' | 'blocks'> {
   /** Names of attributes that are not those of their fields in lower case with underscores. */
   readonly names?: Readonly<Record<string, string>>;
   /** Fields without an attribute, beside those that the label or an inner block fills. */
@@ -45,20 +45,19 @@ interface BlockDescription extends Omit<SpecificationBlock, 'attributes' | 'bloc
   readonly blocks?: SpecificationBlock['blocks'];
 }
 
-/** A block with an attribute for each field that nothing else fills. */
-export function specificationBlock({
-  names = {},
-  omitted = [],
-  blocks = {},
-  ...block
-}: BlockDescription): SpecificationBlock {
+/** A block with an attribute for each field that nothing else fills. `about`: one sentence for the documentation. */
+export function specified(
+  document: Block<FieldSet>,
+  about: string,
+  { names = {}, omitted = [], blocks = {}, ...others }: BlockDescription = {},
+): SpecificationBlock {
   const inner = Object.values(blocks).flatMap((child) => ('field' in child ? [child.field] : []));
-  const filled = new Set([...inner, ...omitted, block.label]);
+  const filled = new Set([...inner, ...omitted, others.label]);
   const nameOf = new Map(Object.entries(names).map(([name, field]) => [field, name]));
-  const attributes = submittedFields(block.document).flatMap(([field, { block: part }]) =>
+  const attributes = submittedFields(document).flatMap(([field, { block: part }]) =>
     part === undefined && !filled.has(field) ? [[nameOf.get(field) ?? lowerCase(field), field] as const] : [],
   );
-  return { ...block, blocks, attributes: Object.fromEntries(attributes) };
+  return { about, document, ...others, blocks, attributes: Object.fromEntries(attributes) };
 }
 
 /** `ShutdownDelay` as `shutdown_delay`, `CNIArgs` as `cni_args`. */

@@ -1,4 +1,5 @@
 import { table } from '../../shared/table.js';
+import { own } from '../../shared/values.js';
 import type { Job, JobStatus, Multiregion } from '../document/job.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 import type { RunOutcome } from '../runs/job-run.js';
@@ -85,7 +86,7 @@ export function withGroupsOf(summary: JobSummary, job: Job): JobSummary {
 export function withQueued(summary: JobSummary, queued: Readonly<Record<string, number>>): JobSummary {
   const changed: [name: string, group: GroupSummary][] = [];
   for (const [name, Queued] of Object.entries(queued)) {
-    const group = groupOf(summary, name);
+    const group = own(summary.Summary, name);
     if (group !== undefined && group.Queued !== Queued) changed.push([name, { ...group, Queued }]);
   }
   if (changed.length === 0) return summary;
@@ -99,7 +100,7 @@ export function withAllocation(
   after: CountedAllocation,
 ): JobSummary {
   if (before === after.ClientStatus) return summary;
-  const group = groupOf(summary, after.TaskGroup);
+  const group = own(summary.Summary, after.TaskGroup);
   if (group === undefined) return summary;
   const counted = { ...group };
   if (before === undefined && after.ClientStatus === 'pending') counted.Queued = oneLess(counted.Queued);
@@ -141,10 +142,6 @@ const childBins = { pending: 'Pending', running: 'Running', dead: 'Dead' } as co
   JobStatus,
   keyof ChildrenSummary
 >;
-
-function groupOf(summary: JobSummary, name: string): GroupSummary | undefined {
-  return Object.hasOwn(summary.Summary, name) ? summary.Summary[name] : undefined;
-}
 
 function withGroup(summary: JobSummary, name: string, group: GroupSummary): JobSummary {
   return { ...summary, Summary: { ...summary.Summary, [name]: group } };

@@ -15,7 +15,7 @@ import {
   validateSpreads,
   validateUpdate,
 } from './validate-shared-blocks.js';
-import { validateGroupStart } from './validate-strings.js';
+import { validateMeta } from './validate-strings.js';
 import { hasNoDisk, validateLifecycles, validateTask, validateVolume } from './validate-task.js';
 
 export function validateGroup(group: TaskGroup, job: Job, report: Report): void {
@@ -32,7 +32,7 @@ export function validateGroup(group: TaskGroup, job: Job, report: Report): void 
   }
   validateNetworks(group, report);
   validateGroupServices(group, report);
-  validateGroupStart(group, report);
+  validateMeta(group, report);
   validateTasks(group, job, report);
 }
 

@@ -20,7 +20,7 @@ import {
 import { validateGroup } from './validate-group.js';
 import { validateMesh } from './validate-services.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-shared-blocks.js';
-import { validateJobId, validateJobStart, validateName } from './validate-strings.js';
+import { validateJobId, validateMeta, validateName } from './validate-strings.js';
 
 /** The host's data for checks of a job. Absent members are not checked. */
 export interface ValidationContext extends InstallationContext, WarningContext {
@@ -83,7 +83,7 @@ function validateHead(job: Job, { report }: Problems): void {
     if (datacenter === '') report('a datacenter must not be empty');
   }
   validateDescriptions(job, report);
-  validateJobStart(job, report);
+  validateMeta(job, report);
 }
 
 function validateDescriptions(job: Job, report: Report): void {
@@ -232,8 +232,6 @@ function entriesIn(map: Readonly<Record<string, string>> | null): number {
   return entries;
 }
 
-type Matcher = Pick<Constraint, 'LTarget' | 'RTarget' | 'Operand'>;
-
 function expressionsProblem(job: Job): string | undefined {
   const found = new Expressions();
   found.addAll(job);
@@ -265,7 +263,7 @@ class Expressions {
     if (Affinities !== null) for (const affinity of Affinities) this.#add(affinity);
   }
 
-  #add({ LTarget, RTarget, Operand }: Matcher): void {
+  #add({ LTarget, RTarget, Operand }: Pick<Constraint, 'LTarget' | 'RTarget' | 'Operand'>): void {
     const isPattern = Operand === 'regexp';
     if (!isPattern && Operand !== 'version' && Operand !== 'semver') return;
     if (this.different > maximumExpressions || this.time > maximumExpressionTime) return;
@@ -379,12 +377,9 @@ function validateVaultIdentity({ Name, Vault, Identities }: Task, report: Report
   report(`task ${quoted(Name)}: the Vault cluster ${quoted(cluster)} needs an identity named vault_${cluster}`);
 }
 
-function tasksOf(job: Job): Task[] {
-  return job.TaskGroups.flatMap((group) => group.Tasks);
-}
-
 function driversOf(job: Job): string[] {
-  return tasksOf(job).flatMap(({ Driver }) => (Driver === '' ? [] : [Driver]));
+  const tasks = job.TaskGroups.flatMap((group) => group.Tasks);
+  return tasks.flatMap(({ Driver }) => (Driver === '' ? [] : [Driver]));
 }
 
 function networkModesOf(job: Job): string[] {

@@ -144,12 +144,7 @@ function restartProblem(check: ServiceCheck): string | undefined {
   return restart.Grace < 0 ? 'the grace of check_restart must not be negative' : undefined;
 }
 
-interface CheckOption {
-  readonly name: string;
-  readonly isUsed: (check: ServiceCheck) => boolean;
-}
-
-const notBuiltIn: readonly CheckOption[] = [
+const notBuiltIn: readonly { readonly name: string; readonly isUsed: (check: ServiceCheck) => boolean }[] = [
   { name: 'expose', isUsed: ({ Expose }) => Expose },
   { name: 'on_update ignore_warnings', isUsed: ({ OnUpdate }) => OnUpdate === 'ignore_warnings' },
   { name: 'success_before_passing', isUsed: ({ SuccessBeforePassing }) => SuccessBeforePassing > 0 },
@@ -164,17 +159,13 @@ const notBuiltIn: readonly CheckOption[] = [
 function builtInProblem(check: ServiceCheck): string | undefined {
   const used = notBuiltIn.find(({ isUsed }) => isUsed(check));
   if (used !== undefined) return `${used.name} is not available with the provider nomad`;
-  if (check.Type.toLowerCase() === 'http' && check.Method !== '' && !isMethod(check.Method)) {
+  if (check.Type.toLowerCase() === 'http' && check.Method !== '' && !methods.includes(check.Method.toUpperCase())) {
     return `unknown request method ${quoted(check.Method)}`;
   }
   return undefined;
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE'];
-
-function isMethod(text: string): boolean {
-  return methods.includes(text.toUpperCase());
-}
 
 /** The thresholds are for checks that pass or fail by an answer. */
 function catalogueProblem(check: ServiceCheck): string | undefined {

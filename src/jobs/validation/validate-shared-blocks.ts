@@ -122,33 +122,25 @@ export function validateSpreads(spreads: readonly Spread[] | null, at: At): void
 export function validateUpdate(update: UpdateStrategy, jobType: string, report: Report): void {
   if (jobType !== 'service' && jobType !== 'system') report(`a ${jobType} job cannot have an update block`);
   reportIf(report, choiceProblem('health_check', updateBlock.fields.HealthCheck, update.HealthCheck));
-  for (const { isBroken, problem } of updateRules) if (isBroken(update)) report(problem);
+  for (const [isBroken, problem] of updateRules) if (isBroken(update)) report(problem);
 }
 
-interface UpdateRule {
-  readonly isBroken: (update: UpdateStrategy) => boolean;
-  readonly problem: string;
-}
-
-const updateRules: readonly UpdateRule[] = [
-  { isBroken: ({ MaxParallel }) => MaxParallel < 0, problem: 'max_parallel must not be negative' },
-  { isBroken: ({ Canary }) => Canary < 0, problem: 'canary must not be negative' },
-  {
-    isBroken: ({ Canary, AutoPromote }) => Canary === 0 && AutoPromote,
-    problem: 'auto_promote needs a canary count above 0',
-  },
-  { isBroken: ({ MinHealthyTime }) => MinHealthyTime < 0, problem: 'min_healthy_time must not be negative' },
-  { isBroken: ({ HealthyDeadline }) => HealthyDeadline <= 0, problem: 'healthy_deadline must be longer than 0' },
-  { isBroken: ({ ProgressDeadline }) => ProgressDeadline < 0, problem: 'progress_deadline must not be negative' },
-  {
-    isBroken: ({ MinHealthyTime, HealthyDeadline }) => MinHealthyTime >= HealthyDeadline,
-    problem: 'min_healthy_time must be shorter than healthy_deadline',
-  },
-  {
-    isBroken: ({ HealthyDeadline, ProgressDeadline }) => ProgressDeadline !== 0 && HealthyDeadline >= ProgressDeadline,
-    problem: 'healthy_deadline must be shorter than progress_deadline',
-  },
-  { isBroken: ({ Stagger }) => Stagger <= 0, problem: 'stagger must be longer than 0' },
+const updateRules: readonly (readonly [isBroken: (update: UpdateStrategy) => boolean, problem: string])[] = [
+  [({ MaxParallel }) => MaxParallel < 0, 'max_parallel must not be negative'],
+  [({ Canary }) => Canary < 0, 'canary must not be negative'],
+  [({ Canary, AutoPromote }) => Canary === 0 && AutoPromote, 'auto_promote needs a canary count above 0'],
+  [({ MinHealthyTime }) => MinHealthyTime < 0, 'min_healthy_time must not be negative'],
+  [({ HealthyDeadline }) => HealthyDeadline <= 0, 'healthy_deadline must be longer than 0'],
+  [({ ProgressDeadline }) => ProgressDeadline < 0, 'progress_deadline must not be negative'],
+  [
+    ({ MinHealthyTime, HealthyDeadline }) => MinHealthyTime >= HealthyDeadline,
+    'min_healthy_time must be shorter than healthy_deadline',
+  ],
+  [
+    ({ HealthyDeadline, ProgressDeadline }) => ProgressDeadline !== 0 && HealthyDeadline >= ProgressDeadline,
+    'healthy_deadline must be shorter than progress_deadline',
+  ],
+  [({ Stagger }) => Stagger <= 0, 'stagger must be longer than 0'],
 ];
 
 export function validateMigrate(migrate: MigrateStrategy, jobType: string, report: Report): void {

@@ -112,12 +112,8 @@ const maximumArguments = 2 * 1024 * 1024 - addedLater;
 
 type StringMap = Readonly<Record<string, string>> | null;
 
-export function validateJobStart(job: Job, report: Report): void {
-  validateMap('meta', job.Meta, report);
-}
-
-export function validateGroupStart(group: TaskGroup, report: Report): void {
-  validateMap('meta', group.Meta, report);
+export function validateMeta({ Meta }: Pick<Job | TaskGroup, 'Meta'>, report: Report): void {
+  validateMap('meta', Meta, report);
 }
 
 export function validateTaskStart(task: Task, group: TaskGroup, job: Job, report: Report): void {

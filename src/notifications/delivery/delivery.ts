@@ -29,6 +29,14 @@ export interface Attempt {
   readonly body: string;
   /** Whether the body was cut. */
   readonly truncated: boolean;
+  /** The request as sent; absent for e-mail, and when nothing was to be sent or an earlier version made the attempt. */
+  readonly request?: {
+    readonly method: string;
+    /** By lower-case name, without those of the transport; what proves or identifies the sender is `[redacted]`. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** Size of the body in bytes. */
+    readonly bodyBytes: number;
+  };
   /** Null after a success. */
   readonly failure: { readonly class: FailureClass; readonly message: string } | null;
 }
@@ -129,6 +137,8 @@ export interface Delivery extends Hold {
   readonly traceparent?: string;
   /** The sent body, kept from the first failure on, so that every retry sends the same bytes. */
   readonly body?: string;
+  /** Its event is a sample. */
+  readonly sample?: true;
   /** Set when the event's content was erased, so that nothing can be sent. */
   readonly erased?: true;
 }
@@ -247,6 +257,15 @@ export function deliveryIdOf(eventId: string, position: number): string {
 /** The sequence in an event's or a delivery's id; null when it cannot be such an id. */
 export function sequenceFromId(id: string): number | null {
   return idPattern.test(id) ? numberFrom(id.slice(3, 3 + sequenceDigits)) : null;
+}
+
+/** The range of sequences of the events whose ids, or those of whose deliveries, begin with a string; null when none can. */
+export function sequencesFromPrefix(prefix: string): readonly [from: number, to: number] | null {
+  if (!/^n[ed]-[0-9A-Za-z]{0,16}$/.test(prefix)) return null;
+  const known = prefix.slice(3, 3 + sequenceDigits);
+  const from = numberFrom(known.padEnd(sequenceDigits, digits[0]));
+  const to = (from ?? 0) + 58 ** (sequenceDigits - known.length);
+  return from === null ? null : [from, Math.min(Number.MAX_SAFE_INTEGER, to)];
 }
 
 /** The position in a delivery's id; null when it cannot be such an id. */

@@ -33,6 +33,21 @@ export function redactHeaders(
   return kept ?? headers;
 }
 
+/** The longest kept value of a header of a request. */
+const longestSent = 1024;
+
+/** Headers of a request for storage: the values of the given names are replaced, others are cut. */
+export function redactSentHeaders(
+  headers: Readonly<Record<string, string>>,
+  secret: readonly string[],
+): Readonly<Record<string, string>> {
+  const kept = Object.entries(headers).map(([name, value]) => [
+    name,
+    secret.includes(name) || credentialHeaders.includes(name) ? redacted : value.slice(0, longestSent),
+  ]);
+  return Object.fromEntries(kept);
+}
+
 /** Shorter strings occur in responses by chance. */
 const shortestSecret = 8;
 /** Shorter paths and path segments, such as `/notifications`, are not secret. */

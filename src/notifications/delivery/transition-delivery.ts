@@ -125,7 +125,7 @@ function givenUp(
 /** The initial delivery of an event to the configuration at a position of its list. */
 export function freshDelivery(event: StoredEvent, position: number, ordered: boolean): Delivery {
   const configuration = event.notified[position] as NotifiedConfiguration;
-  const { id: eventId, sequence, workspaceId, trigger, createdAt, traceparent } = event;
+  const { id: eventId, sequence, workspaceId, trigger, createdAt, traceparent, sample } = event;
   const fresh: Delivery = {
     number: numberOf(event, position),
     configurationId: configuration.id,
@@ -140,7 +140,8 @@ export function freshDelivery(event: StoredEvent, position: number, ordered: boo
     state: { type: 'waiting', dueAt: dueSinceAcceptance, attempted: 0 },
     attempts: [],
   };
-  return traceparent === undefined ? fresh : { ...fresh, traceparent };
+  const marked = sample === undefined ? fresh : { ...fresh, sample };
+  return traceparent === undefined ? marked : { ...marked, traceparent };
 }
 
 /** The key of the delivery at a position of the event's list. */

@@ -178,6 +178,8 @@ export interface StoredEvent {
   readonly traceparent?: string;
   /** When its content was erased. */
   readonly erasedAt?: Instant;
+  /** An example that was sent to one configuration, at the request of a user. */
+  readonly sample?: true;
 }
 
 export const events = table<StoredEvent>(

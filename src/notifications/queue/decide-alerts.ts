@@ -56,9 +56,10 @@ export function decideAlerts(
   return { alerts, row: next };
 }
 
-/** Failed alerts cause no further alerts, to avoid an endless loop. */
+/** Failed alerts cause no further alerts, to avoid an endless loop, and nobody misses a sample. */
 function isReported(outcome: Outcome): boolean {
-  return isGivenUp(outcome) && !outcome.after.trigger.startsWith('signalbox.');
+  const { trigger, sample } = outcome.after;
+  return isGivenUp(outcome) && sample !== true && !trigger.startsWith('signalbox.');
 }
 
 /** One alert for all deliveries given up in one write. */

@@ -60,7 +60,7 @@ function rightsOf({ clock, settings }: EngineContext, view: ReadView, caller: Pr
   const spaces = namespaceNames(view);
   const pools = listNodePools(view, '').map(({ Name }) => Name);
   const rooms = view.list(workspaces).flatMap(({ record: { id, name } }) => {
-    const right = (['admin', 'events'] as const).find((each) => allowsWorkspace(caller, id, each));
+    const right = (['admin', 'portal', 'events'] as const).find((each) => allowsWorkspace(caller, id, each));
     return right === undefined ? [] : [[id, { name, right }] as const];
   });
   return {

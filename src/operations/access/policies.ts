@@ -1,5 +1,5 @@
 import { errAsync, ok, type ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../access/authorise.js';
+import type { PermissionDenied } from '../../access/allows.js';
 import type { InvalidAccess } from '../../access/errors.js';
 import { parsePolicy } from '../../access/policy/parse-policy.js';
 import {

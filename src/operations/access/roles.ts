@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../access/authorise.js';
+import type { PermissionDenied } from '../../access/allows.js';
 import { type InvalidAccess, type RoleNotFound, unfitAccess } from '../../access/errors.js';
 import { policies, type RoleInput, roleFaults, roles, type StoredRole } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';

@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
-import { allows, everyNamespace } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allows, everyNamespace, type PermissionDenied } from '../../access/allows.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import {

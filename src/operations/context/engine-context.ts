@@ -21,6 +21,7 @@ import type { PresentTimes } from '../waiting/present-times.js';
 import type { AcceptedEventsFeed } from './accepted-events.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
+import type { SeriesObserver } from './series.js';
 import type { EvaluationTraces } from './traces.js';
 
 /**
@@ -46,6 +47,8 @@ export interface EngineContext {
   readonly secrets: readonly string[];
   /** Receives measurements. */
   readonly observer: Observer;
+  /** What this process has measured, in slots of time. */
+  readonly series: SeriesObserver;
   /** If absent, no spans are created; a call's `traceparent` is still passed on. */
   readonly tracer: Tracer | undefined;
   /** @internal Spans of evaluations that have begun. */

@@ -3,7 +3,7 @@ import type { Storage } from '../../ports/storage.js';
 import type { Timeline } from '../../queue/process.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import type { ClockReadings } from '../../variables/lock.js';
+import type { ClockReadings } from '../../variables/variable.js';
 import type { EngineContext } from './engine-context.js';
 
 /** Whoever waits for an instant notices within this time that the store's clock was set. */

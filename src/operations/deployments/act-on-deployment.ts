@@ -1,5 +1,5 @@
 import { err, type Result, type ResultAsync } from 'neverthrow';
-import { authorise, type PermissionDenied } from '../../access/authorise.js';
+import { authorise, type PermissionDenied } from '../../access/allows.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';

@@ -1,10 +1,14 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
-import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allows, allowsArea, everyNamespace, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { sessions } from '../../access/tokens.js';
-import type { ClusterEvent, EventBatch, Notice } from '../../events/changes.js';
-import { type NoticeBatch, noticeBatches } from '../../events/event-records.js';
+import {
+  type ClusterEvent,
+  type EventBatch,
+  type Notice,
+  type NoticeBatch,
+  noticeBatches,
+} from '../../events/changes.js';
 import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } from '../../events/subscription.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';

@@ -86,7 +86,6 @@ interface CallRequest {
 /** One call of a handler in this process. */
 export class Attempt {
   readonly run: StoredRun;
-  readonly policy: FunctionPolicy;
   /** Why it was aborted. */
   cause: AbortCause | undefined;
   /** Its end has been noted: a later one has no effect. */
@@ -115,11 +114,10 @@ export class Attempt {
 
   constructor(
     { run, input }: { readonly run: StoredRun; readonly input: Json | undefined },
-    policy: FunctionPolicy,
+    readonly policy: FunctionPolicy,
     host: AttemptHost,
   ) {
     this.run = run;
-    this.policy = policy;
     this.#input = input;
     this.#host = host;
   }

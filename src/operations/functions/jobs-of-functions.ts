@@ -1,6 +1,5 @@
 import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
-import { allows } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allows, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
 import { schedules } from '../../functions/declaration.js';

@@ -48,8 +48,6 @@ type RunEnd = StoredRun | undefined | FunctionsError;
 
 /** The functions of this process: the queue of their runs, and the runs as their callers hold them. */
 export class LocalFunctions {
-  readonly policies: ReadonlyMap<string, FunctionPolicy>;
-  readonly limits: QueueLimits & { readonly namespace: string };
   readonly queue: RunQueue;
   /** The index of the declarations at which those of these names were stored. */
   readonly declaredAt = new Map<string, number>();
@@ -59,12 +57,10 @@ export class LocalFunctions {
 
   constructor(
     engine: EngineContext,
-    policies: ReadonlyMap<string, FunctionPolicy>,
-    limits: QueueLimits & { readonly namespace: string },
+    readonly policies: ReadonlyMap<string, FunctionPolicy>,
+    readonly limits: QueueLimits & { readonly namespace: string },
   ) {
     this.#engine = engine;
-    this.policies = policies;
-    this.limits = limits;
     this.queue = new RunQueue(engine, policies, limits, {
       ended: (number, run) => {
         if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));

@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../access/authorise.js';
+import type { PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import { decideRevert, type RevertRequest, versionNotFound } from '../../jobs/changes/decide-registration.js';

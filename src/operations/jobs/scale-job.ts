@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allows } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allows, type PermissionDenied } from '../../access/allows.js';
 import type { CallerNames, Principal } from '../../access/principal.js';
 import type { JobOfFunction } from '../../functions/errors.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';

@@ -1,13 +1,12 @@
 import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
-import { allows } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allows, type PermissionDenied } from '../../access/allows.js';
 import { type CallerNames, hostPrincipal, type Principal } from '../../access/principal.js';
 import { decideStop } from '../../jobs/changes/decide-registration.js';
 import { jobSubmissions } from '../../jobs/changes/submissions.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import { isLauncher, type JobReference, namespaceOf } from '../../jobs/job-record.js';
-import { endedRuns } from '../../jobs/runs/run-history.js';
+import { endedRuns } from '../../jobs/runs/job-run.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';

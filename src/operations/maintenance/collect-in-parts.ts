@@ -98,15 +98,10 @@ async function examined(
   return looked.map((going) => going ?? { gone: [], all: false });
 }
 
-interface CollectionRules {
-  readonly time: CollectionTime;
-  readonly endsJob: boolean;
-}
-
 function* collectableInSteps(
   view: () => ReadView,
   own: readonly Evaluation[],
-  { time, endsJob }: CollectionRules,
+  { time, endsJob }: { time: CollectionTime; endsJob: boolean },
 ): Steps<Collectable> {
   const gone: Pick<Allocation, 'ID' | 'EvalID'>[] = [];
   let all = true;

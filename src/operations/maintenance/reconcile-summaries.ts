@@ -58,13 +58,10 @@ interface Counted {
 
 type CountedAllocation = Pick<Allocation, 'TaskGroup' | 'ClientStatus' | 'JobCreateIndex'>;
 
-interface Differing {
-  readonly differing: readonly Counted[];
-  readonly index: number;
-}
-
 /** The summaries that differ from the stored records. The write checks again. */
-function* differingInSteps(view: () => ReadView): Steps<Differing> {
+function* differingInSteps(
+  view: () => ReadView,
+): Steps<{ readonly differing: readonly Counted[]; readonly index: number }> {
   const differing: Counted[] = [];
   const keyOf = ({ Namespace, JobID }: JobSummary): readonly [string, string] => [Namespace, JobID];
   for (const page of pagesOf(view, jobSummaries, { size: readInStep, keyOf })) {

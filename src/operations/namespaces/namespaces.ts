@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allows } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allows, type PermissionDenied } from '../../access/allows.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { Filter } from '../../filter/compile-filter.js';

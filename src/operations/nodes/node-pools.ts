@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allowsNodePool } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allowsNodePool, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
 import { errorsText } from '../../jobs/validation/problems.js';

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { allowsWorkspace } from '../../access/allows.js';
+import { allowsKind, allowsWorkspace } from '../../access/allows.js';
 import type { Principal, WorkspaceRight } from '../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { type Delivery, positionFromDeliveryId, sequenceFromId } from '../../notifications/delivery/delivery.js';
@@ -9,10 +9,10 @@ import { events, type StoredEvent } from '../../notifications/events/event.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
 import { deliveryOf } from '../records/delivery-rows.js';
-import { mayAdminister } from '../records/earlier-workspace.js';
+import { mayManage } from '../records/earlier-workspace.js';
 
 /*
- * Finds and authorises in one step: a resource that the caller may not administer gives the same error as a missing one
+ * Finds and authorises in one step: a resource that the caller may not manage gives the same error as a missing one
  * (notification interface, Errors).
  */
 
@@ -20,7 +20,7 @@ export function findWorkspace(
   view: ReadView,
   caller: Principal,
   id: string,
-  right: WorkspaceRight = 'admin',
+  right: WorkspaceRight | 'any' = 'portal',
 ): Result<Workspace, NotFound> {
   const workspace = allowsWorkspace(caller, id, right) ? view.get(workspaces, [id])?.record : undefined;
   return workspace === undefined ? err({ type: 'not_found', resource: 'workspace', id }) : ok(workspace);
@@ -32,7 +32,8 @@ interface FoundConfiguration {
 }
 
 export function findConfiguration(view: ReadView, caller: Principal, id: string): Result<FoundConfiguration, NotFound> {
-  const configuration = view.get(configurations, [id])?.record;
+  const found = view.get(configurations, [id])?.record;
+  const configuration = found !== undefined && allowsKind(caller, found.workspaceId, found.kind) ? found : undefined;
   const workspace =
     configuration === undefined
       ? undefined
@@ -40,6 +41,17 @@ export function findConfiguration(view: ReadView, caller: Principal, id: string)
   return configuration === undefined || workspace === undefined
     ? err({ type: 'not_found', resource: 'notification_configuration', id })
     : ok({ configuration, workspace });
+}
+
+/** The configurations of a workspace that exist for the caller. */
+export function visibleConfigurations(
+  view: ReadView,
+  caller: Principal,
+  workspaceId: string,
+): NotificationConfiguration[] {
+  return view
+    .list(configurations, { index: 'by_workspace', prefix: [workspaceId] })
+    .flatMap(({ record }) => (allowsKind(caller, workspaceId, record.kind) ? record : []));
 }
 
 /** A delivery with its event, which is kept at least as long. */
@@ -57,9 +69,10 @@ export function findDelivery(
   ordered: boolean,
 ): Result<FoundDelivery, NotFound> {
   const found = deliveryWithId(view, id, ordered);
-  return found === undefined || !mayAdminister(view, caller, found.delivery)
-    ? err({ type: 'not_found', resource: 'notification_delivery', id })
-    : ok(found);
+  const { kind = '', workspaceId = '' } = found?.delivery ?? {};
+  return found !== undefined && mayManage(view, caller, found.delivery) && allowsKind(caller, workspaceId, kind)
+    ? ok(found)
+    : err({ type: 'not_found', resource: 'notification_delivery', id });
 }
 
 function deliveryWithId(view: ReadView, id: string, ordered: boolean): FoundDelivery | undefined {

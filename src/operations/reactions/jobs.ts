@@ -3,8 +3,7 @@ import type { Job, JobStatus } from '../../jobs/document/job.js';
 import { isLauncher, jobs } from '../../jobs/job-record.js';
 import { scheduleLaunches } from '../../jobs/periodic/decide-launch.js';
 import { periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
-import { type RunOutcome, runOutcome } from '../../jobs/runs/job-run.js';
-import { endedRuns } from '../../jobs/runs/run-history.js';
+import { endedRuns, type RunOutcome, runOutcome } from '../../jobs/runs/job-run.js';
 import { jobStatusOf } from '../../jobs/status/job-status.js';
 import {
   type JobSummary,

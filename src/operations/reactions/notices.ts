@@ -3,14 +3,16 @@ import { type StoredToken, type TokenDocument, tokenDocument } from '../../acces
 import {
   type Cause,
   type ClusterEvent,
+  earlierRecords,
   eventFrom,
   isToldWhenRemoved,
   type Notice,
+  type NoticeBatch,
+  noticeBatches,
   noticesOfChanges,
   type StateChange,
   type Topic,
 } from '../../events/changes.js';
-import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import { allocationDocument } from '../../scheduler/allocation-views.js';

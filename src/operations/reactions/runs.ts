@@ -2,11 +2,16 @@ import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import {
   allocationOutcome,
+  bounded,
+  endedRuns,
+  errorLine,
+  type FailedTask,
   type JobRun,
   jobRuns,
   outcomeWords,
   type RunOutcome,
   type RunStage,
+  runOf,
   runOutcome,
 } from '../../jobs/runs/job-run.js';
 import {
@@ -20,7 +25,6 @@ import {
   runMessage,
   workspaceOfRun,
 } from '../../jobs/runs/run-events.js';
-import { bounded, endedRuns, errorLine, type FailedTask, runOf } from '../../jobs/runs/run-history.js';
 import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/render-payload.js';

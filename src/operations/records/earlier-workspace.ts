@@ -1,5 +1,5 @@
 import { allowsWorkspace } from '../../access/allows.js';
-import type { Principal } from '../../access/principal.js';
+import type { Principal, WorkspaceRight } from '../../access/principal.js';
 import { firstSequenceOf } from '../../notifications/events/event.js';
 import { workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
@@ -21,12 +21,13 @@ export function isOfPresentWorkspace(view: ReadView, workspaceId: string, create
   return row !== undefined && createIndex >= row.createIndex;
 }
 
-/** Whether the caller may administer an event and its deliveries. Only management callers may for those of an earlier or removed workspace. */
-export function mayAdminister(
+/** Whether the caller may manage an event and its deliveries. Only management callers may for those of an earlier or removed workspace. */
+export function mayManage(
   view: ReadView,
   caller: Principal,
   { workspaceId, sequence }: { readonly workspaceId: string; readonly sequence: number },
+  right: WorkspaceRight = 'portal',
 ): boolean {
   if (caller.management) return true;
-  return allowsWorkspace(caller, workspaceId, 'admin') && sequence >= firstSequenceIn(view, workspaceId);
+  return allowsWorkspace(caller, workspaceId, right) && sequence >= firstSequenceIn(view, workspaceId);
 }

@@ -83,10 +83,26 @@ export function publishNotificationEvent(
   const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
   const present = rows.map((row) => row.record);
   const notified = matchConfigurations(event, workspace, present);
+  const { stored, backlog } = storeEvent(view, environment, workspace, { event, idempotencyKey, notified });
+  const explanations = notified.length === 0 ? explain(event, workspace, present) : [];
+  return ok({ ...summaryOf(stored), explanations, backlog, repeated: false });
+}
+
+interface StorableEvent extends Pick<StoredEvent, 'event' | 'idempotencyKey' | 'sample'> {
+  readonly notified: readonly NotificationConfiguration[];
+}
+
+/** Writes an event with its deliveries. `backlog`: see `PublishedEvent`. */
+export function storeEvent(
+  view: WriteView & Partial<Pick<Transaction, 'deliver'>>,
+  environment: PublishEnvironment,
+  workspace: Workspace,
+  { event, idempotencyKey, notified, sample }: StorableEvent,
+): { readonly stored: StoredEvent; readonly backlog: number } {
   const sequence = nextSequence(view, notified.length);
   const stored: StoredEvent = {
     id: eventIdOf(sequence, environment.ids.next('notification_event')),
-    workspaceId,
+    workspaceId: workspace.id,
     sequence,
     numbered: true,
     createdAt: environment.now,
@@ -96,6 +112,7 @@ export function publishNotificationEvent(
     notified: notified.map((configuration) => notifiedBy(event, configuration)),
     surroundings: surroundingsOf(workspace, environment.settings),
     ...(environment.trace === undefined ? {} : { traceparent: environment.trace }),
+    ...(sample === undefined ? {} : { sample }),
   };
   view.put(events, stored);
   const ordered = environment.settings.notifications.delivery.ordering !== 'none';
@@ -106,9 +123,7 @@ export function publishNotificationEvent(
   }
   // Wall time is used as queue time: never too late, because ages are measured on the earlier clock.
   const endsAt = environment.now + environment.settings.notifications.delivery.maximumAge;
-  const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id, endsAt)));
-  const explanations = notified.length === 0 ? explain(event, workspace, present) : [];
-  return ok({ ...summaryOf(stored), explanations, backlog, repeated: false });
+  return { stored, backlog: Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id, endsAt))) };
 }
 
 function repeated(first: StoredEvent, event: NotificationEvent): Result<PublishedEvent, Conflict> {

@@ -139,8 +139,6 @@ interface Indexed {
   readonly index: number;
 }
 
-type Step = (Work & Indexed) | 'failed';
-
 /**
  * Processes one evaluation: in one write, or, for a large job, decided and written in steps between which the event loop runs. A failure of
  * the store does not count against the evaluation: the write is repeated until it succeeds. An evaluation whose processing throws is given up
@@ -151,7 +149,7 @@ async function workOnce(
   failures: EvaluationFailures,
   progress: Progress,
   signal: AbortSignal,
-): Promise<Step> {
+): Promise<(Work & Indexed) | 'failed'> {
   const began = context.clock.monotonic();
   const attempt: Attempt = { evaluation: undefined };
   try {

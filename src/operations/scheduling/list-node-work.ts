@@ -35,14 +35,9 @@ export function listNodeWork(
   );
 }
 
-interface WorkRead {
-  readonly view: ReadView;
-  readonly now: Instant;
-}
-
 /** Refuses an agent that has been replaced at once. */
 function workFor(
-  { view, now }: WorkRead,
+  { view, now }: { view: ReadView; now: Instant },
   nodeId: string,
   instance: string | undefined,
   after: number,

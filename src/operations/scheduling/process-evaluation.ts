@@ -1,6 +1,5 @@
 import type { Job } from '../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../jobs/job-record.js';
-import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
@@ -160,7 +159,15 @@ function writeResult(
   { known, snapshot, existing, seen }: Decided,
 ): ProcessedEvaluation {
   const { result, last } = part;
-  const changes = changesOf(tx, result, existing);
+  // Allocations of other jobs were preempted, and may have changed since the plan was decided.
+  const changes = result.allocations.flatMap((after) => {
+    const own = existing.get(after.ID);
+    if (own !== undefined) return [{ before: own, after: withOwnTracker(after, own) }];
+    const known = tx.get(allocations, [after.ID])?.record;
+    if (!isPreempted(after))
+      return [{ before: known, after: known === undefined ? after : withOwnTracker(after, known) }];
+    return known === undefined ? [] : [{ before: known, after: preemptedAs(after, known) }];
+  });
   const processed = { evaluation: result.evaluation, cluster: clusterAfter(known, changes, tx) };
   if (changes.length === 0 && isBlockedAsBefore(tx, part, { job: snapshot.job, seen })) return processed;
   writePlan(tx, { ...part, changes, job: snapshot.job, seen });
@@ -302,22 +309,6 @@ function countedDeployments(
     if (is !== undefined && is !== was) counted.set(is.ID, { ...is, ...stamps });
   }
   return [...counted.values()];
-}
-
-/** The previous state of every changed allocation. Those of other jobs were preempted, and may have changed since the plan was decided. */
-function changesOf(
-  view: ReadView,
-  result: SchedulingResult,
-  existing: ReadonlyMap<string, Allocation>,
-): PutAllocation[] {
-  return result.allocations.flatMap((after) => {
-    const own = existing.get(after.ID);
-    if (own !== undefined) return [{ before: own, after: withOwnTracker(after, own) }];
-    const known = view.get(allocations, [after.ID])?.record;
-    if (!isPreempted(after))
-      return [{ before: known, after: known === undefined ? after : withOwnTracker(after, known) }];
-    return known === undefined ? [] : [{ before: known, after: preemptedAs(after, known) }];
-  });
 }
 
 function preemptedAs(after: Allocation, known: Allocation): Allocation {

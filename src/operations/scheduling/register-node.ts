@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../access/authorise.js';
-import { type ClaimRefused, decideNodeClaim } from '../../access/node-claim.js';
+import { type ClaimRefused, decideNodeClaim, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { tokens } from '../../access/tokens.js';
 import type { NodeDescription, RegisteredNode } from '../../agent/link/node-work.js';

@@ -7,8 +7,8 @@ import {
   allowsSomeVariable,
   allowsVariable,
   everyNamespace,
+  type PermissionDenied,
 } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';

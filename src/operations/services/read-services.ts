@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allows, everyNamespace } from '../../access/allows.js';
-import { authorise, type PermissionDenied } from '../../access/authorise.js';
+import { allows, authorise, everyNamespace, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
 import type { FilterEvaluationError } from '../../filter/value-tests.js';

@@ -1,12 +1,17 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allowsSomeVariable, allowsVariable, everyNamespace } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allowsSomeVariable, allowsVariable, everyNamespace, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { CipherError } from '../../ports/cipher.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
-import { variableDocument, variableStub } from '../../variables/variable-document.js';
+import {
+  type StoredVariable,
+  type VariableDocument,
+  type VariableStub,
+  variableDocument,
+  variableStub,
+  variables,
+} from '../../variables/variable.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { clockReadings } from '../context/store-clock.js';
 import { answerList, type ListAnswer, type ListRequest, namespacedSource } from '../listing/answer-list.js';

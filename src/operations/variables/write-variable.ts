@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allowsVariable } from '../../access/allows.js';
-import type { PermissionDenied } from '../../access/authorise.js';
+import { allowsVariable, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { StorageError } from '../../ports/storage.js';
@@ -16,15 +15,18 @@ import {
   type VariableWish,
 } from '../../variables/decide-variable.js';
 import type { InvalidVariable, ItemsMissing } from '../../variables/errors.js';
-import { lockState, termsFault } from '../../variables/lock.js';
 import {
+  absentVariable,
+  lockState,
   type StoredText,
   type StoredVariable,
+  termsFault,
   type VariableDocument,
   type VariableItems,
+  variableDocument,
+  variableStub,
   variables,
 } from '../../variables/variable.js';
-import { absentVariable, variableDocument, variableStub } from '../../variables/variable-document.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readNamespace } from '../records/declared-rows.js';

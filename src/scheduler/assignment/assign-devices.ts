@@ -30,7 +30,7 @@ export function assignDevices(
     const given = { Vendor, Type, Name, DeviceIDs: choice.ids };
     byTask.set(task, [...(byTask.get(task) ?? []), given]);
     met += choice.met;
-    total += weightOf(request);
+    total += (request.Affinities ?? []).reduce((sum, { Weight }) => sum + Math.abs(Weight), 0);
   }
   return ok({ byTask, score: total === 0 ? undefined : met / total });
 }
@@ -60,8 +60,4 @@ function bestGroup(request: RequestedDevice, node: Node, taken: DevicesInUse): C
 /** IDs of the healthy instances that are free. */
 export function freeInstances(device: NodeDeviceGroup, taken: DevicesInUse): string[] {
   return device.Instances.filter(({ ID, Healthy }) => Healthy && !taken.has(deviceKey(device, ID))).map(({ ID }) => ID);
-}
-
-function weightOf(request: RequestedDevice): number {
-  return (request.Affinities ?? []).reduce((sum, { Weight }) => sum + Math.abs(Weight), 0);
 }

@@ -24,12 +24,6 @@ export interface PutAllocation extends AllocationChange {
   readonly after: Allocation;
 }
 
-/** Changes of nodes in one write. */
-interface NodeChanges {
-  readonly put?: readonly Node[];
-  readonly removed?: readonly string[];
-}
-
 /**
  * The nodes with their usage. Immutable: each `with…` returns another cluster, which shares unchanged parts. Create it once
  * with `clusterFrom`, and update it with the changes of each write.
@@ -78,7 +72,7 @@ export class Cluster {
   }
 
   /** @internal */
-  withNodes(changes: NodeChanges): Cluster {
+  withNodes(changes: { readonly put?: readonly Node[]; readonly removed?: readonly string[] }): Cluster {
     const gone = new Set(changes.removed ?? []);
     const put = new Map((changes.put ?? []).map((node) => [node.ID, node]));
     const nodeStates: ClusterNode[] = [];

@@ -40,11 +40,6 @@ interface JobInQuestion {
   readonly evaluations: readonly Pick<EvaluationInQuestion, 'evaluation' | 'allocations'>[];
 }
 
-interface CollectableJob {
-  readonly evaluations: readonly Evaluation[];
-  readonly allocations: readonly Allocation[];
-}
-
 /**
  * Whether the job has ended or was stopped: batch work has ended when it is dead, a service or a parent of instances only
  * when it was stopped.
@@ -58,7 +53,7 @@ export function hasEnded(job: Job): boolean {
 export function collectableJob(
   { job, tagged, evaluations }: JobInQuestion,
   time: CollectionTime,
-): CollectableJob | undefined {
+): { readonly evaluations: readonly Evaluation[]; readonly allocations: readonly Allocation[] } | undefined {
   if (tagged || !hasEnded(job) || instantFromUnixNanos(job.SubmitTime) > time.cutoff) return undefined;
   const gone: Allocation[] = [];
   for (const one of evaluations) {

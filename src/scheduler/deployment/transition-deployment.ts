@@ -2,6 +2,7 @@ import { ok, type Result } from 'neverthrow';
 import { equalSpec } from '../../jobs/document/equal-spec.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { Instant, WriteStamp } from '../../shared/instant.js';
+import { own } from '../../shared/values.js';
 import { type Allocation, isFailing, isTerminalAllocation } from '../allocation.js';
 import { hasAttemptsLeft } from '../reconcile/reschedule.js';
 import {
@@ -166,7 +167,7 @@ function afterChange(
   const unhealthy = unhealthyOf(watched, known);
   const hopeless = unhealthy.filter((allocation) => isBeyondReplacement(allocation, watched, write));
   if (hopeless.length > 0) {
-    const reverts = hopeless.some(({ TaskGroup }) => stateOf(deployment, TaskGroup)?.AutoRevert === true);
+    const reverts = hopeless.some(({ TaskGroup }) => own(deployment.TaskGroups, TaskGroup)?.AutoRevert === true);
     return failed(watched, deploymentDescriptions.unhealthy, reverts, write);
   }
   const marked = unhealthy
@@ -227,7 +228,7 @@ function afterHealth(
 ): DeploymentStep {
   if (change.unhealthyGroups.length === 0) return stepOf(change);
   const { deployment, allocations } = change;
-  const reverts = change.unhealthyGroups.some((group) => stateOf(deployment, group)?.AutoRevert === true);
+  const reverts = change.unhealthyGroups.some((group) => own(deployment.TaskGroups, group)?.AutoRevert === true);
   const step = failed({ ...watched, deployment }, deploymentDescriptions.unhealthy, reverts, write);
   return { ...step, allocations };
 }
@@ -262,7 +263,7 @@ function isBeyondReplacement(
   { deployment, version }: WatchedDeployment,
   { now }: WriteStamp,
 ): boolean {
-  const state = stateOf(deployment, allocation.TaskGroup);
+  const state = own(deployment.TaskGroups, allocation.TaskGroup);
   if (state === undefined) return false;
   const group = version.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
   return state.ProgressDeadline === 0 || !hasAttemptsLeft(allocation, group?.ReschedulePolicy ?? null, now);
@@ -309,10 +310,6 @@ function isDone(group: string, state: DeploymentState, allocations: readonly All
 
 function revertsAny(deployment: Deployment): boolean {
   return Object.values(deployment.TaskGroups).some((state) => state.AutoRevert);
-}
-
-function stateOf(deployment: Deployment, group: string): DeploymentState | undefined {
-  return Object.hasOwn(deployment.TaskGroups, group) ? deployment.TaskGroups[group] : undefined;
 }
 
 function stepOf({ deployment, allocations, evaluates }: DeploymentChange): DeploymentStep {

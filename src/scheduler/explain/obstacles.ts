@@ -59,48 +59,48 @@ function standingObstacles(node: Node): PlacementObstacle[] {
   const { Status, SchedulingEligibility } = node;
   const obstacles: PlacementObstacle[] = [];
   if (Status !== 'ready') {
-    obstacles.push(standing('status', `The node is ${Status}`, { subject: 'Status', from: Status, to: 'ready' }));
+    obstacles.push(obstacle('status', `The node is ${Status}`, ofNode('Status', Status, 'ready')));
   }
   if (isDraining(node)) {
-    const change = { subject: 'DrainStrategy', from: 'draining', to: '' };
-    obstacles.push(standing('drain', 'The node is being drained', change));
+    obstacles.push(obstacle('drain', 'The node is being drained', ofNode('DrainStrategy', 'draining', '')));
   } else if (SchedulingEligibility !== 'eligible') {
-    const change = { subject: 'SchedulingEligibility', from: SchedulingEligibility, to: 'eligible' };
-    obstacles.push(standing('eligibility', 'The node is not eligible for new allocations', change));
+    const change = ofNode('SchedulingEligibility', SchedulingEligibility, 'eligible');
+    obstacles.push(obstacle('eligibility', 'The node is not eligible for new allocations', change));
   }
   return obstacles;
 }
 
-function standing(
+/** An obstacle without an amount. */
+function obstacle(
   kind: PlacementObstacle['kind'],
   message: string,
-  change: Omit<RemedialChange, 'of'>,
+  ...changes: readonly RemedialChange[]
 ): PlacementObstacle {
-  return { kind, message, lack: 1, changes: [{ of: 'node', ...change }] };
+  return { kind, message, lack: 1, changes };
+}
+
+/** The change of a node by which the subject gets another value. */
+function ofNode(subject: string, from: string, to: string): RemedialChange {
+  return { of: 'node', subject, from, to };
+}
+
+function ofJob(subject: string, from: string, to: string): RemedialChange {
+  return { of: 'job', subject, from, to };
 }
 
 function membershipObstacles(node: Node, job: Job): PlacementObstacle[] {
   const obstacles: PlacementObstacle[] = [];
   const pool = job.NodePool === '' ? allNodePool : job.NodePool;
   if (pool !== allNodePool && node.NodePool !== pool) {
-    obstacles.push({
-      kind: 'pool',
-      message: `The node is in pool "${node.NodePool}", the job requires pool "${pool}"`,
-      lack: 1,
-      changes: [
-        { of: 'job', subject: 'NodePool', from: pool, to: node.NodePool },
-        { of: 'node', subject: 'NodePool', from: node.NodePool, to: pool },
-      ],
-    });
+    const message = `The node is in pool "${node.NodePool}", the job requires pool "${pool}"`;
+    const changes = [ofJob('NodePool', pool, node.NodePool), ofNode('NodePool', node.NodePool, pool)];
+    obstacles.push(obstacle('pool', message, ...changes));
   }
   if (!job.Datacenters.some((pattern) => globMatches(pattern, node.Datacenter))) {
     const from = job.Datacenters.join(', ');
-    obstacles.push({
-      kind: 'datacenter',
-      message: `The node is in datacenter "${node.Datacenter}", the job requires ${from}`,
-      lack: 1,
-      changes: [{ of: 'job', subject: 'Datacenters', from, to: [...job.Datacenters, node.Datacenter].join(', ') }],
-    });
+    const message = `The node is in datacenter "${node.Datacenter}", the job requires ${from}`;
+    const to = [...job.Datacenters, node.Datacenter].join(', ');
+    obstacles.push(obstacle('datacenter', message, ofJob('Datacenters', from, to)));
   }
   return obstacles;
 }
@@ -123,80 +123,53 @@ function constraintObstacle(constraint: Constraint, node: Node): PlacementObstac
   const { LTarget, Operand, RTarget } = constraint;
   const { found, value } = resolveTarget(LTarget, node);
   const is = found ? `is "${value}"` : 'is not set';
-  return [
-    {
-      kind: 'constraint',
-      message: `The job requires ${LTarget} ${Operand} ${RTarget}`.trimEnd() + `; on the node it ${is}`,
-      lack: 1,
-      changes: constraintChanges(constraint, found ? value : ''),
-    },
-  ];
+  const message = `The job requires ${LTarget} ${Operand} ${RTarget}`.trimEnd() + `; on the node it ${is}`;
+  return [obstacle('constraint', message, ...constraintChanges(constraint, found ? value : ''))];
 }
 
 const equalities = ['', '=', '==', 'is'];
 
 function constraintChanges({ LTarget, Operand, RTarget }: Constraint, value: string): readonly RemedialChange[] {
   const text = `${LTarget} ${Operand} ${RTarget}`.trimEnd();
-  const dropped: RemedialChange = { of: 'job', subject: 'Constraints', from: text, to: '' };
+  const dropped = ofJob('Constraints', text, '');
   const name = /^\$\{((?:attr|meta)\..+)\}$/.exec(LTarget)?.[1];
   if (name === undefined || !equalities.includes(Operand) || RTarget.startsWith('${')) return [dropped];
-  return [{ of: 'node', subject: name, from: value, to: RTarget }, dropped];
+  return [ofNode(name, value, RTarget), dropped];
 }
 
 function driverObstacle(driver: string, node: Node): PlacementObstacle {
   const known = Object.hasOwn(node.Drivers, driver) ? node.Drivers[driver] : undefined;
   const from = known === undefined ? '' : known.Detected ? 'unhealthy' : 'not detected';
   const state = from === '' ? 'does not have it' : `reports it as ${from}`;
-  return {
-    kind: 'driver',
-    message: `The job needs driver "${driver}"; the node ${state}`,
-    lack: 1,
-    changes: [{ of: 'node', subject: `Drivers.${driver}`, from, to: 'healthy' }],
-  };
+  const message = `The job needs driver "${driver}"; the node ${state}`;
+  return obstacle('driver', message, ofNode(`Drivers.${driver}`, from, 'healthy'));
 }
 
 function needObstacles(wanted: GroupRequirements, node: Node): PlacementObstacle[] {
   const provided = provisionOf(node) ?? '';
-  return lackingNeeds(wanted, node).map((need) => ({
-    kind: 'task_part',
-    message: `Tasks of the group need ${need}, which the node does not provide`,
-    lack: 1,
-    changes: [
-      {
-        of: 'node',
-        subject: needsAttribute,
-        from: provided,
-        to: [provided, need].filter((part) => part !== '').join(','),
-      },
-    ],
-  }));
+  return lackingNeeds(wanted, node).map((need) => {
+    const message = `Tasks of the group need ${need}, which the node does not provide`;
+    const to = [provided, need].filter((part) => part !== '').join(',');
+    return obstacle('task_part', message, ofNode(needsAttribute, provided, to));
+  });
 }
 
 function deviceObstacles({ devices }: GroupRequirements, node: Node): PlacementObstacle[] {
   if (hasDevices(devices, node)) return [];
   return devices
     .filter((request) => !hasDevices([request], node) || devices.length === 1)
-    .map(({ task, request }) => ({
-      kind: 'device',
-      message: `Task "${task}" requests ${request.Count} of device "${request.Name}", which the node does not have`,
-      lack: 1,
-      changes: [{ of: 'job', subject: 'Resources.Devices', from: request.Name, to: '' }],
-    }));
+    .map(({ task, request: { Count, Name } }) => {
+      const message = `Task "${task}" requests ${Count} of device "${Name}", which the node does not have`;
+      return obstacle('device', message, ofJob('Resources.Devices', Name, ''));
+    });
 }
 
 function networkObstacles(wanted: GroupRequirements, node: Node): PlacementObstacle[] {
   const reason = networkReason(wanted, node);
   if (reason === undefined) return [];
   const mode = wanted.network?.Mode ?? '';
-  if (reason !== 'missing network') return [{ kind: 'network', message: sentence(reason), lack: 1, changes: [] }];
-  return [
-    {
-      kind: 'network',
-      message: `The node has no network of mode "${mode}"`,
-      lack: 1,
-      changes: [{ of: 'job', subject: 'Networks.Mode', from: mode, to: 'host' }],
-    },
-  ];
+  if (reason !== 'missing network') return [obstacle('network', sentence(reason))];
+  return [obstacle('network', `The node has no network of mode "${mode}"`, ofJob('Networks.Mode', mode, 'host'))];
 }
 
 function volumeObstacles({ volumes }: GroupRequirements, node: Node, index: number): PlacementObstacle[] {
@@ -204,14 +177,9 @@ function volumeObstacles({ volumes }: GroupRequirements, node: Node, index: numb
     .filter((volume) => !hasVolume(volume, node, index))
     .map((volume) => {
       const source = volume.PerAlloc ? `${volume.Source}[${index}]` : volume.Source;
-      return {
-        kind: 'volume',
-        message: `The node has no volume "${source}" with the access that the job requests`,
-        lack: 1,
-        changes: [
-          { of: 'node', subject: `HostVolumes.${source}`, from: '', to: volume.ReadOnly ? 'read-only' : 'writable' },
-        ],
-      };
+      const message = `The node has no volume "${source}" with the access that the job requests`;
+      const to = volume.ReadOnly ? 'read-only' : 'writable';
+      return obstacle('volume', message, ofNode(`HostVolumes.${source}`, '', to));
     });
 }
 
@@ -236,16 +204,11 @@ function neighbourObstacle(reason: string): PlacementObstacle {
     reason === 'distinct_hosts'
       ? 'The node already runs an allocation of the job, and the job requires distinct hosts'
       : `The job limits allocations per attribute value: ${reason}`;
-  return { kind: 'neighbour', message, lack: 1, changes: [] };
+  return obstacle('neighbour', message);
 }
 
 function pickObstacle(reason: string): PlacementObstacle {
-  return {
-    kind: reason.startsWith('network') ? 'network' : 'room',
-    message: `No room: ${reason}`,
-    lack: 1,
-    changes: [],
-  };
+  return obstacle(reason.startsWith('network') ? 'network' : 'room', `No room: ${reason}`);
 }
 
 const amounts = [
@@ -259,13 +222,8 @@ function lackingAmounts({ capacity, used }: NodeState, asked: Capacity, { cores 
   return amounts.flatMap(({ of, subject, unit }): PlacementObstacle[] => {
     const free = Math.max(capacity[of] - used[of], 0);
     if (asked[of] <= free) return [];
-    const less = { of: 'job', subject, from: `${asked[of]} ${unit}`, to: `${free} ${unit}` } as const;
-    const more = {
-      of: 'node',
-      subject: `free ${of}`,
-      from: `${free} ${unit}`,
-      to: `${asked[of]} ${unit}`,
-    } as const;
+    const less = ofJob(subject, `${asked[of]} ${unit}`, `${free} ${unit}`);
+    const more = ofNode(`free ${of}`, `${free} ${unit}`, `${asked[of]} ${unit}`);
     const message = `The group requests ${asked[of]} ${unit} of ${of}, ${free} ${unit} are free`;
     const lack = (asked[of] - free) / asked[of];
     return [{ kind: 'room', message, lack, changes: free === 0 || cores.length > 0 ? [more] : [less, more] }];
@@ -275,6 +233,6 @@ function lackingAmounts({ capacity, used }: NodeState, asked: Capacity, { cores 
 function countObstacle({ node, count }: NodeState): PlacementObstacle[] {
   const most = node.NodeMaxAllocs ?? 0;
   if (most === 0 || count < most) return [];
-  const change = { of: 'node', subject: 'NodeMaxAllocs', from: `${most}`, to: `${count + 1}` } as const;
-  return [{ kind: 'room', message: `The node takes at most ${most} allocations`, lack: 1, changes: [change] }];
+  const change = ofNode('NodeMaxAllocs', `${most}`, `${count + 1}`);
+  return [obstacle('room', `The node takes at most ${most} allocations`, change)];
 }

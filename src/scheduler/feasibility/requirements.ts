@@ -106,13 +106,9 @@ function distinctProperties(constraints: readonly Constraint[], scope: RuleScope
     .map(({ LTarget, RTarget }) => ({
       scope,
       attribute: LTarget,
-      limit: RTarget === '' ? 1 : wholeNumber(RTarget),
+      limit: RTarget === '' ? 1 : /^[0-9]+$/.test(RTarget) ? Number(RTarget) : undefined,
       limitText: RTarget,
     }));
-}
-
-function wholeNumber(text: string): number | undefined {
-  return /^[0-9]+$/.test(text) ? Number(text) : undefined;
 }
 
 function requestsOf<R>(group: TaskGroup, read: (resources: Resources) => readonly R[]): TaskRequest<R>[] {

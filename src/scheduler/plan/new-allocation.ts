@@ -98,19 +98,13 @@ export interface ChosenVersion {
   readonly deploymentId: string | undefined;
 }
 
-interface VersionsOfJob {
-  readonly job: Job;
-  readonly versions: ReadonlyMap<number, Job>;
-  readonly deployments: readonly Deployment[];
-}
-
 /**
  * The version for an allocation that is placed while canaries are being checked: the newest promoted one, but none older than
  * that of the allocation it replaces. Undefined for the current version.
  */
 export function acceptedVersion(
   { group, previous }: Pick<PlaceIntent, 'group' | 'previous'>,
-  { job, versions, deployments }: VersionsOfJob,
+  { job, versions, deployments }: { job: Job; versions: ReadonlyMap<number, Job>; deployments: readonly Deployment[] },
 ): ChosenVersion | undefined {
   const oldest = previous?.JobVersion ?? 0;
   const ofJob = deployments.filter(({ JobCreateIndex }) => JobCreateIndex === job.CreateIndex);

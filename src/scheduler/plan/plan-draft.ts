@@ -1,4 +1,5 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { own } from '../../shared/values.js';
 import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
 import type { Allocation } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
@@ -25,7 +26,6 @@ interface PreemptedAllocation {
 
 /** The allocations that an evaluation changes and creates, while it is being decided. */
 export class PlanDraft {
-  readonly write: PlanWrite;
   readonly #changed = new Map<string, Allocation>();
   readonly #placed: Allocation[] = [];
   readonly #preempted: PreemptedAllocation[] = [];
@@ -33,8 +33,7 @@ export class PlanDraft {
   readonly #queued = new Map<string, number>();
   #measuredUntil: number;
 
-  constructor(write: PlanWrite) {
-    this.write = write;
+  constructor(readonly write: PlanWrite) {
     this.#measuredUntil = write.stopwatch?.() ?? 0;
   }
 
@@ -209,18 +208,14 @@ function withoutFormer(allocation: Allocation, deploymentId: string | undefined)
 function underVersion(before: AllocatedResources, asked: AllocatedResources): AllocatedResources {
   const { Networks, Ports } = before.Shared;
   const all = Object.entries(asked.Tasks);
-  const picked = Networks !== null || Ports !== null || all.some(([name]) => hasPicked(taskOf(before, name)));
+  const picked = Networks !== null || Ports !== null || all.some(([name]) => hasPicked(own(before.Tasks, name)));
   if (!picked) return asked;
-  const tasks = all.map(([name, task]) => [name, keepingPicked(task, taskOf(before, name))] as const);
+  const tasks = all.map(([name, task]) => [name, keepingPicked(task, own(before.Tasks, name))] as const);
   return {
     Tasks: Object.fromEntries(tasks),
     TaskLifecycles: asked.TaskLifecycles,
     Shared: { Networks, Ports, DiskMB: asked.Shared.DiskMB },
   };
-}
-
-function taskOf({ Tasks }: AllocatedResources, name: string): AllocatedTaskResources | undefined {
-  return Object.hasOwn(Tasks, name) ? Tasks[name] : undefined;
 }
 
 function hasPicked(task: AllocatedTaskResources | undefined): boolean {

@@ -214,12 +214,9 @@ class ProposedNode implements NodeState {
 
 /** The cluster with the decisions of a plan so far applied. Nodes are addressed by slot. */
 class ProposedCluster {
-  readonly cluster: Cluster;
   readonly #changed = new Map<number, ProposedNode>();
 
-  constructor(cluster: Cluster) {
-    this.cluster = cluster;
-  }
+  constructor(readonly cluster: Cluster) {}
 
   at(slot: number): NodeState {
     return this.#changed.get(slot) ?? this.cluster.stateAt(slot);

@@ -6,6 +6,7 @@ import type { Resources } from '../../jobs/document/resources.js';
 import type { Service } from '../../jobs/document/service.js';
 import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { own } from '../../shared/values.js';
 
 /**
  * Fields that a running task cannot take over: changing one replaces the allocation. The same holds for `Config`, whose options
@@ -137,10 +138,6 @@ function sameValue(left: unknown, right: unknown): boolean {
     if (!sameValue(own(leftFields, name), own(rightFields, name))) return false;
   }
   return true;
-}
-
-function own(fields: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { trimWhiteSpace } from '../../shared/values.js';
+import { own, trimWhiteSpace } from '../../shared/values.js';
 import { type Value, VariableItems } from '../values.js';
 import {
   type Call,
@@ -18,7 +18,7 @@ export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
     const what = call.isWritten(name) ? quotedStart(name) : 'such name';
     return value || call.fail(`the environment has no ${what}, or an empty one`);
   }),
-  meta: ofTexts(1, ([name = ''], { inputs }) => member(inputs.meta, name) ?? ''),
+  meta: ofTexts(1, ([name = ''], { inputs }) => own(inputs.meta, name) ?? ''),
   nomadVar: exactly(1, (args, call) => {
     const read = variableFrom(args, call);
     return read && items(read, call);
@@ -42,7 +42,7 @@ function ofEnvironment(
   return {
     ...ofTexts(count, (args, call) => {
       const [name = ''] = args;
-      if (!isUnknownOfNode(name)) return run(member(call.inputs.env, name), args, call);
+      if (!isUnknownOfNode(name)) return run(own(call.inputs.env, name), args, call);
       return call.fail(unknownReference(call.isWritten(name) ? quotedStart(name) : 'to the node'));
     }),
     refusal: (name) =>
@@ -105,8 +105,4 @@ function variableFrom(args: readonly Value[], call: Call, otherwise?: string): V
     return call.fail('a variable path is needed, such as a/b, or a/b@NAMESPACE for another namespace');
   }
   return namespace === undefined ? { path } : { path, namespace };
-}
-
-function member(record: Readonly<Record<string, string>>, name: string): string | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
 }

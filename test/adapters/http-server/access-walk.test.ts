@@ -21,7 +21,7 @@ import { tokens } from '../../../src/access/tokens.js';
 import type { CallInput } from '../../../src/api/answers.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
-import { type Engine, hostPrincipal, type Principal } from '../../../src/index.js';
+import { type Engine, hostPrincipal, type Principal, type WorkspaceRight } from '../../../src/index.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';
 import { putToken } from '../../../src/operations/access/tokens/put-token.js';
 import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
@@ -42,7 +42,7 @@ type Caller = 'nobody' | 'foreign' | 'expired' | Right;
 interface Right {
   readonly title: string;
   readonly rules: string;
-  readonly workspaces?: Readonly<Record<string, 'admin' | 'events'>>;
+  readonly workspaces?: Readonly<Record<string, WorkspaceRight>>;
   readonly isNamedBy: (access: CallAccess) => boolean;
 }
 
@@ -79,7 +79,13 @@ const rights: readonly Right[] = [
     title: 'events',
     rules: '',
     workspaces: { 'ws-1': 'events' },
-    isNamedBy: (access) => access.type === 'workspace' && access.right === 'events',
+    isNamedBy: (access) => access.type === 'workspace' && ['events', 'any'].includes(access.right),
+  },
+  {
+    title: 'portal',
+    rules: '',
+    workspaces: { 'ws-1': 'portal' },
+    isNamedBy: (access) => access.type === 'workspace' && ['portal', 'any'].includes(access.right),
   },
 ];
 
@@ -181,6 +187,7 @@ const byWhatIsSeen: Readonly<Record<string, Expectation>> = {
   'tokens.self': shown(answered),
   'tokens.rights': shown(answered),
   'organizations.list': forTokens,
+  'notifications.search': forTokens,
   'account.show': forTokens,
   'policies.read': shown(refused),
   'roles.read': shown(refused),
@@ -238,9 +245,13 @@ beforeAll(async () => {
         .mapErr((error) => new Error(JSON.stringify(error)))
         ._unsafeUnwrap();
     }
-    const content = workspaces === undefined ? { policies: [name] } : { workspaces };
-    const made = await saveToken(engine, hostPrincipal, { name, type: 'client', ...content });
-    secrets.set(title, made._unsafeUnwrap().SecretID);
+    if (workspaces === undefined) {
+      const made = await saveToken(engine, hostPrincipal, { name, type: 'client', policies: [name] });
+      secrets.set(title, made._unsafeUnwrap().SecretID);
+    } else {
+      const made = await putToken(engine, hostPrincipal, { name, workspaces });
+      secrets.set(title, made._unsafeUnwrap().secret);
+    }
   }
 });
 /** By the title of the right. */
@@ -391,7 +402,7 @@ describe('who may call in process', () => {
   });
 
   /** Over HTTP they need credentials. In process callers without a token are shown what is theirs, too. */
-  const ownOnly = ['organizations.list', 'account.show'];
+  const ownOnly = ['organizations.list', 'notifications.search', 'account.show'];
   const closed = rows.filter(({ call }) => call.access.type !== 'public');
   const makers = [
     { how: 'as a client', make: asClient },

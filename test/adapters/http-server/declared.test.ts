@@ -7,7 +7,7 @@ import { tokens } from '../../../src/access/tokens.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import { type Engine, hostPrincipal, type Principal, pendingTask } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { endedRuns } from '../../../src/jobs/runs/run-history.js';
+import { endedRuns } from '../../../src/jobs/runs/job-run.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';
 import { putRole } from '../../../src/operations/access/roles.js';
 import { removeToken, saveToken } from '../../../src/operations/access/tokens/save-token.js';
@@ -321,6 +321,22 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     job: pair('mail/send', 'none'),
     since: pair('2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z'),
   },
+  'system.series': { range: pair('hour', 'day') },
+  'jobs.restart': {
+    job: pair('job', 'none'),
+    atOnce: pair(1, 2),
+    wait: pair('1s', '2s'),
+    allTasks: pair(false, true),
+    continues: pair(false, true),
+  },
+  'jobs.readRestart': {
+    namespace: pair('default', 'spare', { prepare: restarted }),
+    job: pair('job', 'none', { prepare: restarted }),
+  },
+  'jobs.cancelRestart': {
+    namespace: pair('default', 'spare', { prepare: restarted }),
+    job: pair('job', 'none', { prepare: restarted }),
+  },
   'jobs.trySchedule': {
     namespace: pair('default', 'spare', { caller: mayNotOverride }),
     specs: pair(['* * * * *'], ['0 * * * *']),
@@ -540,11 +556,23 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     'filter[current-run][status]': pair(undefined, 'errored'),
     sort: pair('name', '-name', { prepare: secondWorkspace }),
   },
-  'deliveries.list': {
-    'filter[outcome]': pair('pending', 'dead'),
-    'filter[trigger]': pair('run:errored', 'run:completed'),
+  'notifications.search': { q: pair('main', 'nothing') },
+  'deliveries.list': deliveryFilters(),
+  'deliveries.ofWorkspace': {
+    ...deliveryFilters(),
+    'filter[configuration]': pair(undefined, pathValues['notification_configuration_id'] ?? ''),
   },
 };
+
+function deliveryFilters(): Readonly<Record<string, Pair>> {
+  return {
+    'filter[outcome]': pair('pending', 'dead'),
+    'filter[trigger]': pair('run:errored', 'run:completed'),
+    'filter[status]': pair(undefined, '503'),
+    'filter[since]': pair('2020-01-01T00:00:00Z', '2120-01-01T00:00:00Z'),
+    'filter[until]': pair('2120-01-01T00:00:00Z', '2020-01-01T00:00:00Z'),
+  };
+}
 
 /** The node has the first one as its agent. */
 function byInstance(): Pair {
@@ -622,6 +650,10 @@ async function manyAllocations(engine: Engine): Promise<void> {
   await engine.stop();
 }
 
+async function restarted(engine: Engine): Promise<void> {
+  (await engine.as(hostPrincipal).jobs.restart('job'))._unsafeUnwrap();
+}
+
 /** Two runs of a batch job. */
 async function endedRun(engine: Engine): Promise<void> {
   const run = { namespace: 'default', parentId: 'batch', jobId: 'batch', version: 0, outcome: 'succeeded' } as const;
@@ -680,9 +712,15 @@ function fieldsOf(route: Route): readonly string[] {
 const doneByNodes =
   /^files\.|^agents\.commands$|^nodes\.(collect|stats)$|^allocations\.(restart|signal|stats|checks|clientChecks|exec|collect)$|^jobs\.(runAction|actions)$/;
 
-const walked = routeTable.filter(
-  (route) => !doneByNodes.test(route.name) && parametersOf(route).length + fieldsOf(route).length > 0,
-);
+/** What a route declares, without what needs no pair. */
+function declaredBy(route: Route) {
+  return [
+    ...parametersOf(route).map((name) => ({ name, where: 'query' as const })),
+    ...fieldsOf(route).map((name) => ({ name, where: 'body' as const })),
+  ].filter(({ name }) => (withoutEffect[`${route.name}.${name}`] ?? withoutEffect[name]) === undefined);
+}
+
+const walked = routeTable.filter((route) => !doneByNodes.test(route.name) && declaredBy(route).length > 0);
 
 /** Pairs for clients of Nomad, for which an error is a flag, and a scaling compares an index above 0 alone. */
 const ofUpstream: Readonly<Record<string, Pair>> = {
@@ -695,12 +733,7 @@ const asked = (['neutral', 'upstream'] as const).flatMap((names) =>
 );
 
 describe.each(asked)('$name, with the $names names', ({ route, names }) => {
-  const declared = [
-    ...parametersOf(route).map((name) => ({ name, where: 'query' as const })),
-    ...fieldsOf(route).map((name) => ({ name, where: 'body' as const })),
-  ].filter(({ name }) => (withoutEffect[`${route.name}.${name}`] ?? withoutEffect[name]) === undefined);
-
-  it.each(declared)('does what $name in the $where asks for', async ({ name, where }) => {
+  it.each(declaredBy(route))('does what $name in the $where asks for', async ({ name, where }) => {
     const found =
       (names === 'upstream' ? ofUpstream[`${route.name}.${name}`] : undefined) ??
       pairs[route.name]?.[name] ??

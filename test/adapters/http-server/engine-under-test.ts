@@ -22,6 +22,7 @@ import { putRole } from '../../../src/operations/access/roles.js';
 import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
 import { createOneTimeToken } from '../../../src/operations/access/tokens/one-time-token.js';
 import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
+import { cancelJobRestart, restartJob } from '../../../src/operations/allocations/restart-job.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import { tagJobVersion } from '../../../src/operations/jobs/job-versions.js';
 import { listJobAllocations } from '../../../src/operations/jobs/reading/read-allocations.js';
@@ -151,6 +152,8 @@ async function fill(engine: Engine, clock: ManualClock): Promise<void> {
   const submission = { Source: 'job "job" {}', Format: 'hcl2', VariableFlags: null, Variables: '' };
   const registered = await registerJob(engine, hostPrincipal, { job: sampleJob('job'), submission });
   await registerJob(engine, hostPrincipal, { job: sampleJob('job', { Priority: 60 }) });
+  await restartJob(engine, hostPrincipal, { jobId: 'job' });
+  await cancelJobRestart(engine, hostPrincipal, { jobId: 'job' });
   await tagJobVersion(engine, hostPrincipal, { jobId: 'job', name: 'tagged', latest: true });
   const block = { Payload: 'optional' as const, MetaRequired: ['colour'], MetaOptional: ['size'] };
   await registerJob(engine, hostPrincipal, { job: sampleJob('template', { ParameterizedJob: block }) });

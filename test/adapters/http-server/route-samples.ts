@@ -40,6 +40,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   'jobs.scale': { Count: 2, Target: { Group: 'g' }, Message: 'more' },
   'jobs.tagVersion': { Version: 0, Description: 'kept' },
   'jobs.parse': { JobHCL: 'job "x" {\n  group "g" {\n    task "t" {\n      driver = "raw_exec"\n    }\n  }\n}\n' },
+  'jobs.restart': { job: 'job', atOnce: 2 },
+  'jobs.cancelRestart': { job: 'job' },
   'jobs.trySchedule': { specs: ['30 2 * * *'], timeZone: 'Europe/Berlin' },
   'jobs.validate': { Job: sampleJob('x') },
   'allocations.restart': { TaskName: 't' },
@@ -93,6 +95,10 @@ const bodies: Readonly<Record<string, unknown>> = {
   'notifications.send': {
     data: { type: 'notification-events', attributes: { trigger: 'run:errored', run_id: 'run-1' } },
   },
+  'workspaces.createPortalToken': {
+    data: { type: 'notification-portal-tokens', attributes: { kinds: ['generic'], configurations: 3 } },
+  },
+  'notifications.sendSample': { data: { type: 'notification-samples', attributes: { trigger: 'run:errored' } } },
   'deliveries.recover': {
     data: { type: 'notification-recoveries', attributes: { since: '2020-01-01T00:00:00Z' } },
   },
@@ -136,11 +142,13 @@ export const pathValues: Record<string, string> = {};
 const queries: Readonly<Record<string, string>> = {
   'jobs.submission': '?version=0',
   'jobs.placement': '?job=job',
+  'jobs.readRestart': '?job=job',
   'files.stat': '?path=x',
   'files.read': '?path=x',
   'files.readAt': '?path=x&offset=0',
   'files.stream': '?path=x',
   'files.logs': '?task=t&type=stdout',
+  'notifications.search': '?q=main',
 };
 
 const jobOf: Readonly<Record<string, string>> = {

@@ -46,7 +46,7 @@ describe('secrets of destinations', () => {
     expect(log).not.toMatch(/(token|header|url|query)-secret/);
     if (/(url|query)-secret/.test(answer)) {
       expect(route.name).toMatch(/^notifications\./);
-      expect(route.access).toEqual({ type: 'workspace', right: 'admin', checkedBy: 'operation' });
+      expect(route.access).toEqual({ type: 'workspace', right: 'portal', checkedBy: 'operation' });
     }
   });
 

@@ -4,7 +4,7 @@ import { threadedCheckpoints } from '../../../adapters/sqlite/checkpoints.js';
 import { type SqliteStorage, sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { driverOf } from '../../../adapters/sqlite/sqlite-handle.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
+import { eraseNotificationEvent } from '../../../src/operations/notifications/events/events-log.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import { listDeliveries } from '../../../src/operations/notifications/log/list-deliveries.js';
 import { putVariable, removeVariable } from '../../../src/operations/variables/write-variable.js';

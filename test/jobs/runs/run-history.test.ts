@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bounded, causeOf, errorLine, type FailedRun, FailureCauses } from '../../../src/jobs/runs/run-history.js';
+import { bounded, causeOf, errorLine, type FailedRun, FailureCauses } from '../../../src/jobs/runs/job-run.js';
 
 describe('the line of an output that says what failed', () => {
   it.each<[string, string, string | undefined]>([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import { type NoticeBatch, noticeBatches } from '../../../src/events/event-records.js';
+import { type NoticeBatch, noticeBatches } from '../../../src/events/changes.js';
 import { SharedEvents } from '../../../src/operations/events/stream-events.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import type { ReadView } from '../../../src/ports/storage.js';

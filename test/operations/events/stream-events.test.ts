@@ -1,8 +1,7 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
-import type { ClusterEvent } from '../../../src/events/changes.js';
-import { earlierRecords, noticeBatches } from '../../../src/events/event-records.js';
+import { type ClusterEvent, earlierRecords, noticeBatches } from '../../../src/events/changes.js';
 import { putPolicy } from '../../../src/operations/access/policies.js';
 import { removeToken, saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { commit } from '../../../src/operations/commit.js';

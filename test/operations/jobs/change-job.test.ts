@@ -1,7 +1,7 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
-import { noticeBatches } from '../../../src/events/event-records.js';
+import { noticeBatches } from '../../../src/events/changes.js';
 import { jobSubmissions } from '../../../src/jobs/changes/submissions.js';
 import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
 import { scalingEvents } from '../../../src/jobs/scaling/scaling-records.js';

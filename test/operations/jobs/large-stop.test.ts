@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/index.js';
-import { noticeBatches } from '../../../src/events/event-records.js';
+import { noticeBatches } from '../../../src/events/changes.js';
 import { hostPrincipal } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';

@@ -7,11 +7,11 @@ import { configurations } from '../../../src/notifications/configurations/config
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
-import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/delete-notification-configuration.js';
 import {
   listNotificationConfigurations,
   showNotificationConfiguration,
 } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/pause-and-delete-configuration.js';
 import {
   enableNotificationConfiguration,
   updateNotificationConfiguration,
@@ -73,7 +73,7 @@ describe('create', () => {
     expect(JSON.parse(request?.body ?? '')).toMatchObject({ notification_configuration_id: created.id });
     expect(request?.headers['x-svc-notification-signature']).toMatch(/^[0-9a-f]{128}$/);
     expect(request?.totalTimeout).toBe(10 * second);
-    expect(await must(show(engine, created.id))).toEqual(created);
+    expect(await must(show(engine, created.id))).toEqual({ ...created, index: expect.any(Number) });
   });
 
   test.each([
@@ -248,7 +248,7 @@ describe('update', () => {
     engine.delivery.answer({ status: 410 });
     const error = await mustFail(update(engine, created.id, { enabled: true, name: 'new', url: 'https://x.example' }));
     expect(error).toMatchObject({ type: 'verification_failed', cause: 'gone', response: { code: '410' } });
-    expect(await must(show(engine, created.id))).toEqual(created);
+    expect(await must(show(engine, created.id))).toEqual({ ...created, index: expect.any(Number) });
     expect((await mustFail(enableNotificationConfiguration(engine, owner, { configurationId: created.id }))).type).toBe(
       'verification_failed',
     );
@@ -414,6 +414,7 @@ describe('list', () => {
     expect(await must(list(engine, { number: 999 }))).toEqual({
       items: [],
       pagination: { currentPage: 999, pageSize: 20, prevPage: null, nextPage: null, totalPages: 1, totalCount: 3 },
+      index: expect.any(Number),
     });
     expect((await must(list(engine, { size: 1000 }))).pagination?.pageSize).toBe(100);
     for (const [page, parameter] of [

@@ -8,11 +8,11 @@ import { createEngine } from '../../../src/engine.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
-import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/delete-notification-configuration.js';
 import {
   listNotificationConfigurations,
   showNotificationConfiguration,
 } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
+import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/pause-and-delete-configuration.js';
 import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';

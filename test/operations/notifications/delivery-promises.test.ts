@@ -3,18 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { events } from '../../../src/notifications/events/event.js';
-import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/delete-notification-configuration.js';
 import { showNotificationConfiguration } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
 import {
+  deleteNotificationConfiguration,
   pauseNotificationConfiguration,
   resumeNotificationConfiguration,
-} from '../../../src/operations/notifications/configurations/pause-notification-configuration.js';
+} from '../../../src/operations/notifications/configurations/pause-and-delete-configuration.js';
 import {
   enableNotificationConfiguration,
   updateNotificationConfiguration,
 } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import { verifyNotificationConfiguration } from '../../../src/operations/notifications/configurations/verify-notification-configuration.js';
-import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
+import { eraseNotificationEvent } from '../../../src/operations/notifications/events/events-log.js';
 import { sendNotificationEvent } from '../../../src/operations/notifications/events/send-notification-event.js';
 import { listDeliveries, showDelivery } from '../../../src/operations/notifications/log/list-deliveries.js';
 import { recoverDeliveries, redeliver } from '../../../src/operations/notifications/log/redeliver.js';

@@ -6,9 +6,9 @@ import { createEngine } from '../../../src/engine.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
 import { putNotificationConfiguration } from '../../../src/operations/notifications/configurations/put-notification-configuration.js';
-import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
 import { putEventType } from '../../../src/operations/notifications/events/event-types.js';
 import {
+  eraseNotificationEvent,
   listNotificationEvents,
   showNotificationEvent,
 } from '../../../src/operations/notifications/events/events-log.js';
@@ -178,7 +178,7 @@ describe('erasing a message', () => {
     await must(eraseNotificationEvent(engine, owner, { eventId: unsent.eventId }));
     await must(startBulkRedelivery(engine, owner, { workspaceId, since }));
     await engine.clock.advance(minute);
-    expect(await must(listBulkRedeliveries(engine, owner, { workspaceId }))).toMatchObject([
+    expect((await must(listBulkRedeliveries(engine, owner, { workspaceId }))).items).toMatchObject([
       { state: 'done', total: 0, redelivered: 0 },
     ]);
     expect(engine.delivery.requests).toHaveLength(1);
@@ -205,7 +205,7 @@ describe('bulk redelivery', () => {
     const retention = { delivered: day, dead: 3 * day, idempotency: hour };
     const { engine } = await world({ notifications: { retention } });
     const since = engine.clock.now();
-    const recoveries = async () => (await must(listBulkRedeliveries(engine, owner, { workspaceId }))).length;
+    const recoveries = async () => (await must(listBulkRedeliveries(engine, owner, { workspaceId }))).items.length;
     await publish(engine);
     await must(startBulkRedelivery(engine, owner, { workspaceId, since }));
     await engine.clock.advance(2 * day);
@@ -233,7 +233,7 @@ describe('bulk redelivery', () => {
     expect(await must(countRecoverable(engine, owner, request))).toEqual({ count: 50, whole: true });
     const begun = await must(startBulkRedelivery(engine, owner, request));
     expect(begun).toMatchObject({ state: 'running', total: 50, redelivered: 0 });
-    const progress = async () => (await must(listBulkRedeliveries(engine, owner, { workspaceId })))[0];
+    const progress = async () => (await must(listBulkRedeliveries(engine, owner, { workspaceId }))).items[0];
     for (let n = 0; n < 40; n += 1) {
       await engine.clock.advance(250);
       seen.push((await progress())?.redelivered ?? 0);
@@ -282,7 +282,7 @@ test('bulk redeliveries that wait for a slow destination hold up no others, howe
   }
   const { id } = await must(startBulkRedelivery(engine, owner, { workspaceId, configurationId: otherId, since }));
   await engine.clock.advance(15 * second);
-  const all = await must(listBulkRedeliveries(engine, owner, { workspaceId }));
+  const { items: all } = await must(listBulkRedeliveries(engine, owner, { workspaceId }));
   expect(all.filter(({ state }) => state === 'done')).toEqual([expect.objectContaining({ id, redelivered: 100 })]);
   await engine.stop();
 });
@@ -305,7 +305,7 @@ test('a bulk redelivery over a workspace goes on with the other configurations w
   expect(perUrl(destination)).toBeLessThan(50);
   await engine.clock.advance(hour);
   expect(perUrl(destination)).toBe(50);
-  const [done] = await must(listBulkRedeliveries(engine, owner, { workspaceId }));
+  const [done] = (await must(listBulkRedeliveries(engine, owner, { workspaceId }))).items;
   expect(done).toMatchObject({ state: 'done', total: 6 * 50, redelivered: 6 * 50 });
   await engine.stop();
 });
@@ -347,7 +347,7 @@ test('a bulk redelivery that is cancelled after a kill between any two writes se
     const cancelled = await must(cancelBulkRedelivery(next, owner, { recoveryId }));
     next.start();
     await clock.advance(minute);
-    const [after] = await must(listBulkRedeliveries(next, owner, { workspaceId }));
+    const [after] = (await must(listBulkRedeliveries(next, owner, { workspaceId }))).items;
     expect(after).toEqual(cancelled);
     const { items } = await must(
       listDeliveries(next, owner, { configurationId: id, outcome: 'delivered', pageSize: 100 }),

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { listNotificationConfigurations } from '../../../src/operations/notifications/configurations/list-notification-configurations.js';
-import { eraseNotificationEvent } from '../../../src/operations/notifications/events/erase-notification-event.js';
 import {
+  eraseNotificationEvent,
   listNotificationEvents,
   showNotificationEvent,
 } from '../../../src/operations/notifications/events/events-log.js';
@@ -48,7 +48,7 @@ test('a workspace that is created again with its ID begins with empty logs', asy
     items: [],
     totalCount: 0,
   });
-  expect(await must(listBulkRedeliveries(engine, owner, { workspaceId }))).toEqual([]);
+  expect((await must(listBulkRedeliveries(engine, owner, { workspaceId }))).items).toEqual([]);
   const { id } = await must(create(engine));
   expect((await must(listDeliveries(engine, owner, { configurationId: id }))).items).toEqual([]);
   expect(await must(countRecoverable(engine, owner, { workspaceId, since: 0 }))).toMatchObject({ count: 0 });

@@ -1,7 +1,7 @@
 import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import { noticeBatches } from '../../../src/events/event-records.js';
+import { noticeBatches } from '../../../src/events/changes.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobStubs, jobSummaries } from '../../../src/jobs/status/job-summary.js';
 import { commit, rehearse } from '../../../src/operations/commit.js';

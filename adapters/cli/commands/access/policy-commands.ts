@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
@@ -7,24 +7,19 @@ import { optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const list = command({
-  words: 'policy list',
-  parameters: '[PREFIX]',
+  usage: 'policy list [PREFIX]',
   summary: 'list the policies that give tokens their rights',
-  options: {},
-  run: async (invocation) => {
-    const { value } = await orThrow(invocation.box.policies.list(optional('prefix', invocation.parameters[0])));
+  run: async (invocation, prefix) => {
+    const { value } = await orThrow(invocation.box.policies.list(optional('prefix', prefix)));
     const rows = value.items.map(({ Name, Description }) => [Name, Description]);
     return print(invocation, value.items, () => tableOf(['Name', 'Description'], rows, 'no policies'));
   },
 });
 
 const show = command({
-  words: 'policy show',
-  parameters: 'POLICY',
+  usage: 'policy show POLICY',
   summary: 'show a policy with its rules',
-  options: {},
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const policy = await existing(invocation.box.policies.read(name), `policy ${name}`);
     return print(invocation, policy, ({ Name, Description, Rules, JobACL }) => {
       const job = [JobACL?.Namespace, JobACL?.JobID, JobACL?.Group, JobACL?.Task].filter(Boolean).join('/');
@@ -34,22 +29,16 @@ const show = command({
 });
 
 const put = command({
-  words: 'policy put',
-  parameters: 'POLICY FILE',
+  usage: 'policy put POLICY FILE',
   summary: 'store a policy with the rules of a file, such as `namespace "default" { policy = "read" }`',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'description of the policy' },
-    job: {
-      type: 'text',
-      value: 'JOB',
-      summary: 'apply the policy to the tasks of this job, in the namespace of the command',
-    },
-    group: { type: 'text', value: 'GROUP', summary: 'with --job: only to this group' },
-    task: { type: 'text', value: 'TASK', summary: 'with --group: only to this task' },
+    description: option.text('TEXT', 'description of the policy'),
+    job: option.text('JOB', 'apply the policy to the tasks of this job, in the namespace of the command'),
+    group: option.text('GROUP', 'with --job: only to this group'),
+    task: option.text('TASK', 'with --group: only to this task'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal } = invocation;
-    const [name = '', path = ''] = parameters;
+  run: async (invocation, name = '', path = '') => {
+    const { box, inNamespace, options, terminal } = invocation;
     const { job, group, task } = options;
     if ((group !== undefined && job === undefined) || (task !== undefined && group === undefined)) {
       throw new Stopped('--group needs --job, and --task needs --group', 2);
@@ -67,12 +56,9 @@ const put = command({
 });
 
 const remove = command({
-  words: 'policy delete',
-  parameters: 'POLICY',
+  usage: 'policy delete POLICY',
   summary: 'delete a policy; tokens that name it lose its rights',
-  options: {},
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     await existing(invocation.box.policies.read(name), `policy ${name}`);
     return confirm(invocation, invocation.box.policies.remove(name), `policy ${name} is deleted`);
   },

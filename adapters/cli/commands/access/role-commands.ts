@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { StoredRole } from '../../../../src/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
@@ -8,10 +8,8 @@ import { optional } from '../option-values.js';
 import { confirm, print, printAnswer } from '../print.js';
 
 const list = command({
-  words: 'role list',
-  parameters: '',
+  usage: 'role list',
   summary: 'list the roles: named sets of policies for tokens',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.roles.list());
     const rows = value.items.map(({ ID, Name, Policies }) => [Name, namesOf(Policies), ID]);
@@ -35,24 +33,20 @@ async function roleOf({ box }: Invocation, nameOrId: string): Promise<StoredRole
 }
 
 const show = command({
-  words: 'role show',
-  parameters: 'ROLE',
+  usage: 'role show ROLE',
   summary: 'show a role, by its name or ID',
-  options: {},
-  run: async (invocation) => print(invocation, await roleOf(invocation, invocation.parameters[0] ?? ''), roleText),
+  run: async (invocation, role = '') => print(invocation, await roleOf(invocation, role), roleText),
 });
 
 const put = command({
-  words: 'role put',
-  parameters: 'NAME',
+  usage: 'role put NAME',
   summary: 'create a role, or change the role with this name',
   options: {
-    policy: { type: 'list', value: 'POLICY', summary: 'a policy of the role, may be repeated' },
-    description: { type: 'text', value: 'TEXT', summary: 'description of the role' },
+    policy: option.list('POLICY', 'a policy of the role, may be repeated'),
+    description: option.text('TEXT', 'description of the role'),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, options } = invocation;
     if (options.policy.length === 0) throw new Stopped('a role needs at least one --policy', 2);
     const content = {
       name,
@@ -70,12 +64,10 @@ const put = command({
 });
 
 const remove = command({
-  words: 'role delete',
-  parameters: 'ROLE',
+  usage: 'role delete ROLE',
   summary: 'delete a role, by its name or ID; tokens that name it lose its rights',
-  options: {},
-  run: async (invocation) => {
-    const { ID, Name } = await roleOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, role = '') => {
+    const { ID, Name } = await roleOf(invocation, role);
     return confirm(invocation, invocation.box.roles.remove(ID), `role ${Name} is deleted`);
   },
 });

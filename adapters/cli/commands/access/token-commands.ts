@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { TokenDocument } from '../../../../src/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
@@ -8,10 +8,8 @@ import { durationOption, namedOnce, optional, pairs } from '../option-values.js'
 import { confirm, print } from '../print.js';
 
 const list = command({
-  words: 'token list',
-  parameters: '',
+  usage: 'token list',
   summary: 'list the tokens, without their secrets',
-  options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.tokens.list());
     const tokens = 'items' in value ? value.items : value;
@@ -21,13 +19,10 @@ const list = command({
 });
 
 const show = command({
-  words: 'token show',
-  parameters: '[ACCESSOR]',
+  usage: 'token show [ACCESSOR]',
   summary: "a token: that of this command's caller when none is named",
-  options: {},
-  run: async (invocation) => {
-    const { box, parameters } = invocation;
-    const [accessor] = parameters;
+  run: async (invocation, accessor) => {
+    const { box } = invocation;
     const read = accessor === undefined ? box.tokens.self() : box.tokens.read(accessor);
     return print(
       invocation,
@@ -52,9 +47,9 @@ function tokenText(token: TokenDocument): string {
 }
 
 const granted = {
-  policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
-  role: { type: 'list', value: 'ROLE', summary: 'a role of a client token, by name, may be repeated' },
-  workspace: { type: 'list', value: 'ID=RIGHT', summary: 'a right, admin or events, on a workspace; may be repeated' },
+  policy: option.list('POLICY', 'a policy of a client token, may be repeated'),
+  role: option.list('ROLE', 'a role of a client token, by name, may be repeated'),
+  workspace: option.list('ID=RIGHT', 'a right, admin or events, on a workspace; may be repeated'),
 } as const;
 
 interface Granted {
@@ -73,27 +68,21 @@ function grantedBy({ policy, role, workspace }: Granted) {
 }
 
 const create = command({
-  words: 'token create',
-  parameters: '[NAME]',
+  usage: 'token create [NAME]',
   summary: 'create a token; its secret is shown once',
   options: {
-    type: {
-      type: 'text',
-      value: 'TYPE',
-      summary: 'type of the token (client)',
-      choices: ['client', 'management', 'node'],
-    },
+    type: option.text('TYPE', 'type of the token (client)', ['client', 'management', 'node']),
     ...granted,
-    name: { type: 'text', value: 'NAME', summary: 'name of the token, the same as NAME' },
-    ttl: { type: 'text', value: 'TIME', summary: 'lifetime of the token, 1m to 24h; unlimited when absent' },
-    'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new node that uses it)' },
-    'node-pool': { type: 'text', value: 'POOL', summary: 'the pool of the node of a node token (default)' },
+    name: option.text('NAME', 'name of the token, the same as NAME'),
+    ttl: option.text('TIME', 'lifetime of the token, 1m to 24h; unlimited when absent'),
+    'node-id': option.text('UUID', 'the node of a node token (the first new node that uses it)'),
+    'node-pool': option.text('POOL', 'the pool of the node of a node token (default)'),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
+  run: async (invocation, name) => {
+    const { box, options } = invocation;
     const { value } = await orThrow(
       box.tokens.create({
-        name: namedOnce('name', parameters[0], options.name) ?? '',
+        name: namedOnce('name', name, options.name) ?? '',
         type: options.type ?? 'client',
         ...grantedBy(options),
         ...(options.ttl === undefined ? {} : { lifetime: durationOption('ttl', options.ttl) }),
@@ -119,22 +108,15 @@ function nodeFacts(token: TokenDocument | undefined) {
 }
 
 const update = command({
-  words: 'token update',
-  parameters: 'ACCESSOR',
+  usage: 'token update ACCESSOR',
   summary: 'change the name or the rights of a token; what no option names is left unchanged',
   options: {
     ...granted,
-    name: { type: 'text', value: 'NAME', summary: 'new name' },
-    type: {
-      type: 'text',
-      value: 'TYPE',
-      summary: 'new type; a management token loses policies and roles',
-      choices: ['client', 'management'],
-    },
+    name: option.text('NAME', 'new name'),
+    type: option.text('TYPE', 'new type; a management token loses policies and roles', ['client', 'management']),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
-    const [accessor = ''] = parameters;
+  run: async (invocation, accessor = '') => {
+    const { box, options } = invocation;
     if (Object.keys(grantedBy(options)).length === 0 && options.name === undefined && options.type === undefined) {
       throw new Stopped('nothing to change: give --name, --type, --policy, --role or --workspace', 2);
     }
@@ -173,14 +155,10 @@ function grantsOf({ Policies, Roles, Workspaces }: TokenDocument) {
 }
 
 const remove = command({
-  words: 'token delete',
-  parameters: 'ACCESSOR',
+  usage: 'token delete ACCESSOR',
   summary: 'delete a token; it stops working immediately',
-  options: {},
-  run: (invocation) => {
-    const [accessor = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.tokens.remove(accessor), `token ${accessor} is removed`);
-  },
+  run: (invocation, accessor = '') =>
+    confirm(invocation, invocation.box.tokens.remove(accessor), `token ${accessor} is removed`),
 });
 
 export const tokenCommands: readonly Command[] = [list, show, create, update, remove];

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Allocation, AllocationListStub, TaskState } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { allocationsText, facts, inOneLine, short, tableOf, timeText } from '../../output/tables.js';
 import { usageText } from '../../output/usage.js';
 import { Stopped } from '../../stopped.js';
@@ -10,12 +10,10 @@ import { namedOnce, optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const status = command({
-  words: 'alloc status',
-  parameters: '[ALLOCATION]',
+  usage: 'alloc status [ALLOCATION]',
   summary: 'list the allocations, or show one with its tasks and their events',
-  options: { stats: { type: 'flag', summary: 'current resource usage of its tasks' } },
-  run: async (invocation) => {
-    const [prefix] = invocation.parameters;
+  options: { stats: option.flag('current resource usage of its tasks') },
+  run: async (invocation, prefix) => {
     if (invocation.options.stats) return print(invocation, await usageOf(invocation, prefix), usageText);
     if (prefix !== undefined) return print(invocation, await allocationOf(invocation, prefix), allocationText);
     const { value } = await orThrow(invocation.box.allocations.list(invocation.inNamespace));
@@ -38,7 +36,7 @@ export async function allocationOf({ box, inNamespace }: Invocation, prefix: str
 
 /** Option of commands on an allocation: select it by the ID of its job. */
 export const ofJobOption = {
-  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: use its newest running allocation' },
+  job: option.flag('ALLOCATION is the ID of a job: use its newest running allocation'),
 } as const;
 
 type Choose = (allocations: readonly AllocationListStub[], wanted: Wanted) => AllocationListStub | undefined;
@@ -86,12 +84,11 @@ export function onlyTask(names: readonly string[]): string {
 }
 
 const restart = command({
-  words: 'alloc restart',
-  parameters: 'ALLOCATION [TASK]',
+  usage: 'alloc restart ALLOCATION [TASK]',
   summary: 'restart the running tasks of an allocation, or one task',
   options: {
-    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
-    'all-tasks': { type: 'flag', summary: 'include tasks that have ended' },
+    task: option.text('TASK', 'the task, the same as TASK'),
+    'all-tasks': option.flag('include tasks that have ended'),
   },
   run: async (invocation) => {
     const { options, parameters } = invocation;
@@ -103,12 +100,11 @@ const restart = command({
 });
 
 const signal = command({
-  words: 'alloc signal',
-  parameters: 'ALLOCATION [SIGNAL] [TASK]',
+  usage: 'alloc signal ALLOCATION [SIGNAL] [TASK]',
   summary: 'send a signal such as SIGHUP to the running tasks, or to one task',
   options: {
-    s: { type: 'text', value: 'SIGNAL', summary: 'the signal; then TASK follows ALLOCATION' },
-    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
+    s: option.text('SIGNAL', 'the signal; then TASK follows ALLOCATION'),
+    task: option.text('TASK', 'the task, the same as TASK'),
   },
   run: async (invocation) => {
     const { options, parameters } = invocation;
@@ -124,16 +120,15 @@ const signal = command({
 });
 
 const stop = command({
-  words: 'alloc stop',
-  parameters: 'ALLOCATION',
+  usage: 'alloc stop ALLOCATION',
   summary: 'stop an allocation; it is replaced if its job still needs it',
   options: {
     ...detach,
-    'no-shutdown-delay': { type: 'flag', summary: 'stop its tasks without shutdown delays' },
+    'no-shutdown-delay': option.flag('stop its tasks without shutdown delays'),
   },
-  run: async (invocation) => {
-    const { parameters, options, box } = invocation;
-    const { ID, Namespace } = await allocationOf(invocation, parameters[0] ?? '');
+  run: async (invocation, allocation = '') => {
+    const { options, box } = invocation;
+    const { ID, Namespace } = await allocationOf(invocation, allocation);
     const answer = await orThrow(box.allocations.stop(ID, { noShutdownDelay: options['no-shutdown-delay'] }));
     const inItsNamespace = { ...invocation, inNamespace: optional('namespace', Namespace) };
     return followWrite(inItsNamespace, answer, { detached: options.detach, done: `allocation ${short(ID)} stops` });
@@ -151,12 +146,10 @@ interface CheckResult {
 }
 
 const checks = command({
-  words: 'alloc checks',
-  parameters: 'ALLOCATION',
+  usage: 'alloc checks ALLOCATION',
   summary: "what the checks of an allocation's services found last",
-  options: {},
-  run: async (invocation) => {
-    const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, allocation = '') => {
+    const { ID } = await allocationOf(invocation, allocation);
     const answer = (await orThrow(invocation.box.allocations.checks(ID))) as Readonly<Record<string, CheckResult>>;
     const rows = Object.values(answer).map(({ Service, Task = '', Check, Mode, Status, Output }) => [
       Service,

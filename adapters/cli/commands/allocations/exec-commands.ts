@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { runExecSession } from '../../interactive/exec-session.js';
 import { tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
@@ -10,20 +10,19 @@ import { print } from '../print.js';
 import { allocationOf, allocationOrThatOfJob, allocationToUse, ofJobOption, onlyTask } from './allocation-commands.js';
 
 const sessionOptions = {
-  i: { type: 'flag', summary: 'forward standard input; without it the input of the command is empty' },
-  t: { type: 'flag', summary: 'run the command in a terminal, with standard input' },
+  i: option.flag('forward standard input; without it the input of the command is empty'),
+  t: option.flag('run the command in a terminal, with standard input'),
 } as const;
 
 const exec = command({
-  words: 'alloc exec',
-  parameters: 'ALLOCATION COMMAND [ARGS...]',
+  usage: 'alloc exec ALLOCATION COMMAND [ARGS...]',
   summary: 'run a command in the environment of a task and exit with its code; options precede ALLOCATION',
   optionsFirst: true,
   raw: true,
   sockets: true,
   options: {
     ...ofJobOption,
-    task: { type: 'text', value: 'TASK', summary: 'the task (the only one of the allocation)' },
+    task: option.text('TASK', 'the task (the only one of the allocation)'),
     ...sessionOptions,
   },
   run: async (invocation) => {
@@ -37,27 +36,17 @@ const exec = command({
 });
 
 const action = command({
-  words: 'job action',
-  parameters: 'JOB [ACTION]',
+  usage: 'job action JOB [ACTION]',
   summary: 'run an action of a job in a running allocation and exit with its code; without ACTION, list the actions',
   sockets: true,
   options: {
-    task: {
-      type: 'text',
-      value: 'TASK',
-      summary: 'the task of the action; required if several tasks have an action with this name',
-    },
-    group: { type: 'text', value: 'GROUP', summary: 'the group of the action' },
-    alloc: {
-      type: 'text',
-      value: 'ALLOCATION',
-      summary: 'run it in this allocation (the newest running one)',
-    },
+    task: option.text('TASK', 'the task of the action; required if several tasks have an action with this name'),
+    group: option.text('GROUP', 'the group of the action'),
+    alloc: option.text('ALLOCATION', 'run it in this allocation (the newest running one)'),
     ...sessionOptions,
   },
-  run: async (invocation) => {
-    const { options, parameters, box, terminal } = invocation;
-    const [jobId = '', name] = parameters;
+  run: async (invocation, jobId = '', name) => {
+    const { options, box, terminal } = invocation;
     const actions = await actionsOf(invocation, jobId);
     if (name === undefined) return print(invocation, actions, actionsText);
     if (invocation.json) throw new Stopped('--json is for the list of actions', 2);

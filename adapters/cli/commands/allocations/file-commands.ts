@@ -1,21 +1,20 @@
+import type { FileDescription } from '../../../../src/agent/link/node-command.js';
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { passOn, print } from '../print.js';
 import { allocationOrThatOfJob, allocationToRead, ofJobOption } from './allocation-commands.js';
 
 const files = command({
-  words: 'alloc fs',
-  parameters: 'ALLOCATION [PATH]',
+  usage: 'alloc fs ALLOCATION [PATH]',
   summary: "what lies in a folder of an allocation, or a file's content",
   options: {
     ...ofJobOption,
-    stat: { type: 'flag', summary: 'show size, mode and modification time of a file or folder' },
+    stat: option.flag('show size, mode and modification time of a file or folder'),
   },
-  run: async (invocation) => {
-    const { box, json, options, parameters, terminal } = invocation;
-    const [prefix = '', path = '/'] = parameters;
+  run: async (invocation, prefix = '', path = '/') => {
+    const { box, json, options, terminal } = invocation;
     const { ID } = await allocationOrThatOfJob(invocation, prefix, allocationToRead);
     const described = await orThrow(box.files.stat(ID, { path }));
     if (options.stat) return print(invocation, described, factsText);
@@ -25,19 +24,11 @@ const files = command({
   },
 });
 
-interface Described {
-  readonly Name: string;
-  readonly IsDir: boolean;
-  readonly Size: number;
-  readonly FileMode: string;
-  readonly ModTime: string;
-}
-
-function factsText({ Name, FileMode, Size, ModTime }: Described): string {
+function factsText({ Name, FileMode, Size, ModTime }: FileDescription): string {
   return facts({ Name, Mode: FileMode, Bytes: Size, Modified: ModTime });
 }
 
-function listText(entries: readonly Described[]): string {
+function listText(entries: readonly FileDescription[]): string {
   const rows = entries.map(({ Name, IsDir, FileMode, Size, ModTime }) => [
     FileMode,
     String(Size),

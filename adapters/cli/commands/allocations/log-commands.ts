@@ -1,7 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Job } from '../../../../src/index.js';
 import type { AllocationListStub } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { followAllLogs, type ReadLog, writeAllLogs } from '../../logs/all-logs.js';
 import { followLog, type LogStart, readLog } from '../../logs/task-log.js';
 import { short } from '../../output/tables.js';
@@ -13,26 +13,25 @@ import { passOn } from '../print.js';
 import { allocationOrThatOfJob, allocationToRead, ofJobOption, onlyTask } from './allocation-commands.js';
 
 const logOptions = {
-  stderr: { type: 'flag', summary: 'show the error stream' },
-  stdout: { type: 'flag', summary: 'show the output stream (the default)' },
-  f: { type: 'flag', summary: 'follow the output until the task ends' },
-  tail: { type: 'flag', summary: 'only the last ten lines' },
-  n: { type: 'text', value: 'LINES', summary: 'only this many last lines' },
-  c: { type: 'text', value: 'BYTES', summary: 'only this many last bytes' },
+  stderr: option.flag('show the error stream'),
+  stdout: option.flag('show the output stream (the default)'),
+  f: option.flag('follow the output until the task ends'),
+  tail: option.flag('only the last ten lines'),
+  n: option.text('LINES', 'only this many last lines'),
+  c: option.text('BYTES', 'only this many last bytes'),
 } as const;
 
 /** The number of lines that `--tail` shows by default. */
 const usualLines = 10;
 
 const ofAllocation = command({
-  words: 'alloc logs',
-  parameters: 'ALLOCATION [TASK]',
+  usage: 'alloc logs ALLOCATION [TASK]',
   summary: 'show the log of a task, by default of the only task',
   raw: true,
   options: {
     ...logOptions,
     ...ofJobOption,
-    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
+    task: option.text('TASK', 'the task, the same as TASK'),
   },
   run: async (invocation) => {
     const { parameters, options, box, terminal } = invocation;
@@ -45,19 +44,16 @@ const ofAllocation = command({
 });
 
 const ofJob = command({
-  words: 'job logs',
-  parameters: 'JOB [TASK]',
+  usage: 'job logs JOB [TASK]',
   summary: 'show the log of a task of a job, from the newest running allocation, else from the newest',
   raw: true,
   options: {
     ...logOptions,
-    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
-    group: { type: 'text', value: 'GROUP', summary: 'use an allocation of this group' },
-    all: {
-      type: 'flag',
-      summary:
-        'show all allocations, and all tasks unless TASK is given; each line begins with its allocation and task',
-    },
+    task: option.text('TASK', 'the task, the same as TASK'),
+    group: option.text('GROUP', 'use an allocation of this group'),
+    all: option.flag(
+      'show all allocations, and all tasks unless TASK is given; each line begins with its allocation and task',
+    ),
   },
   run: async (invocation) => {
     const { parameters, options, box, terminal } = invocation;

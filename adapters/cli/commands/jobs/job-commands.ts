@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Job, JobInput } from '../../../../src/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
 import { facts, inJson, inOneLine, tableOf, timeText } from '../../output/tables.js';
@@ -15,15 +15,13 @@ import { jobFileOptions, jobFrom } from './job-file.js';
 import { statusOfJob } from './status-of-job.js';
 
 const status = command({
-  words: 'job status',
-  parameters: '[JOB]',
+  usage: 'job status [JOB]',
   summary: 'list the jobs, or show one, by a prefix of its ID, with its groups, deployment and allocations',
   options: {
-    'all-allocs': { type: 'flag', summary: 'include allocations of an earlier job with this ID' },
-    evals: { type: 'flag', summary: 'include the evaluations of the job' },
+    'all-allocs': option.flag('include allocations of an earlier job with this ID'),
+    evals: option.flag('include the evaluations of the job'),
   },
-  run: async (invocation) => {
-    const [jobId] = invocation.parameters;
+  run: async (invocation, jobId) => {
     if (jobId !== undefined) {
       const { 'all-allocs': all, evals } = invocation.options;
       return statusOfJob(invocation, jobId, { all, evals });
@@ -47,13 +45,12 @@ const status = command({
 });
 
 const validate = command({
-  words: 'job validate',
-  parameters: 'FILE',
+  usage: 'job validate FILE',
   summary: 'have the server check a job file',
   options: jobFileOptions,
-  run: async (invocation) => {
-    const { parameters, options, terminal, box, inNamespace } = invocation;
-    const { job } = await jobFrom(parameters[0] ?? '', options, terminal);
+  run: async (invocation, file = '') => {
+    const { options, terminal, box, inNamespace } = invocation;
+    const { job } = await jobFrom(file, options, terminal);
     const answer = await orThrow(box.jobs.validate(inThe(inNamespace.namespace, job)));
     if (!invocation.json && answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
     if (!invocation.json && answer.error !== '') throw new Stopped(answer.error);
@@ -63,25 +60,20 @@ const validate = command({
 });
 
 const run = command({
-  words: 'job run',
-  parameters: 'FILE',
+  usage: 'job run FILE',
   summary: 'register a job file and wait for its placement and deployment; exit code 2 if it cannot be placed',
   options: {
     ...jobFileOptions,
     ...detachOrWait,
-    'check-index': {
-      type: 'text',
-      value: 'N',
-      summary: "register only if the job's modify index is N; 0: only if the job does not exist",
-    },
-    'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
-    'preserve-counts': { type: 'flag', summary: 'keep the counts of an existing job' },
-    'preserve-resources': { type: 'flag', summary: 'keep the resources of an existing job' },
-    'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
+    'check-index': option.text('N', "register only if the job's modify index is N; 0: only if the job does not exist"),
+    'eval-priority': option.text('N', 'priority of the evaluation, 1 to 100'),
+    'preserve-counts': option.flag('keep the counts of an existing job'),
+    'preserve-resources': option.flag('keep the resources of an existing job'),
+    'policy-override': option.flag('override the policies that allow it'),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box, inNamespace } = invocation;
-    const { job, submission } = await jobFrom(parameters[0] ?? '', options, terminal);
+  run: async (invocation, file = '') => {
+    const { options, terminal, box, inNamespace } = invocation;
+    const { job, submission } = await jobFrom(file, options, terminal);
     checkWaitFor(options, job);
     const document = inThe(inNamespace.namespace, job);
     const answer = await orThrow(
@@ -103,19 +95,17 @@ const run = command({
 });
 
 const stop = command({
-  words: 'job stop',
-  parameters: 'JOB',
+  usage: 'job stop JOB',
   summary: 'stop a job',
   options: {
     ...detach,
-    purge: { type: 'flag', summary: 'remove the job with all its records immediately' },
-    'no-shutdown-delay': { type: 'flag', summary: 'stop the allocations without shutdown delays' },
+    purge: option.flag('remove the job with all its records immediately'),
+    'no-shutdown-delay': option.flag('stop the allocations without shutdown delays'),
     ...yes,
-    'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
+    'eval-priority': option.text('N', 'priority of the evaluation, 1 to 100'),
   },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { options, box, inNamespace } = invocation;
     await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     const answer = await orThrow(
       box.jobs.stop(jobId, {
@@ -130,23 +120,17 @@ const stop = command({
 });
 
 const dispatch = command({
-  words: 'job dispatch',
-  parameters: 'JOB [PAYLOAD]',
+  usage: 'job dispatch JOB [PAYLOAD]',
   summary: 'create an instance of a parameterized job; PAYLOAD is a file, or - for standard input',
   options: {
     ...detachOrWait,
-    meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
-    'idempotency-token': {
-      type: 'text',
-      value: 'TOKEN',
-      summary: 'a repeated dispatch with the same token creates no second instance',
-    },
-    'id-prefix-template': { type: 'text', value: 'TEXT', summary: "template of the first part of the instance's ID" },
-    priority: { type: 'text', value: 'N', summary: "the instance's priority instead of the job's" },
+    meta: option.list('KEY=VALUE', 'a meta value, may be repeated'),
+    'idempotency-token': option.text('TOKEN', 'a repeated dispatch with the same token creates no second instance'),
+    'id-prefix-template': option.text('TEXT', "template of the first part of the instance's ID"),
+    priority: option.text('N', "the instance's priority instead of the job's"),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box, inNamespace } = invocation;
-    const [jobId = '', path] = parameters;
+  run: async (invocation, jobId = '', path) => {
+    const { options, terminal, box, inNamespace } = invocation;
     checkWait(options);
     const payload = path === undefined ? undefined : await terminal.read(path);
     const answer = await orThrow(
@@ -169,13 +153,11 @@ const dispatch = command({
 });
 
 const scale = command({
-  words: 'job scale',
-  parameters: 'JOB GROUP COUNT',
+  usage: 'job scale JOB GROUP COUNT',
   summary: 'change the count of a group',
-  options: { ...detach, message: { type: 'text', value: 'TEXT', summary: 'a reason, kept with the scaling event' } },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
-    const [jobId = '', group = '', text] = parameters;
+  options: { ...detach, message: option.text('TEXT', 'a reason, kept with the scaling event') },
+  run: async (invocation, jobId = '', group = '', text) => {
+    const { options, box, inNamespace } = invocation;
     const count = numberOption('COUNT', text) ?? 0;
     // Servers require a reason.
     const request = { ...inNamespace, count, message: options.message ?? 'scaled from the command line' };
@@ -185,13 +167,11 @@ const scale = command({
 });
 
 const history = command({
-  words: 'job history',
-  parameters: 'JOB',
+  usage: 'job history JOB',
   summary: 'list the versions of a job, newest first',
-  options: { p: { type: 'flag', summary: 'include the differences between versions' } },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal } = invocation;
-    const [jobId = ''] = parameters;
+  options: { p: option.flag('include the differences between versions') },
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options, terminal } = invocation;
     const read = box.jobs.versions(jobId, { ...inNamespace, diffs: options.p });
     return print(invocation, await existing(read, `job ${jobId}`), ({ versions, diffs }) =>
       versions
@@ -214,16 +194,14 @@ function versionText(job: Job): string {
 }
 
 const revert = command({
-  words: 'job revert',
-  parameters: 'JOB VERSION',
+  usage: 'job revert JOB VERSION',
   summary: 'register an earlier version again as a new version and wait like job run; VERSION is a number or a tag',
   options: {
     ...detachOrWait,
-    'prior-version': { type: 'text', value: 'N', summary: 'only if this is the current version of the job' },
+    'prior-version': option.text('N', 'only if this is the current version of the job'),
   },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
-    const [jobId = '', wanted = ''] = parameters;
+  run: async (invocation, jobId = '', wanted = '') => {
+    const { options, box, inNamespace } = invocation;
     checkWait(options);
     if (options.wait) checkWaitFor(options, await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`));
     const version = /^\d+$/.test(wanted) ? Number(wanted) : await taggedVersion(invocation, jobId, wanted);
@@ -249,24 +227,22 @@ async function taggedVersion(
 }
 
 const evaluate = command({
-  words: 'job eval',
-  parameters: 'JOB',
+  usage: 'job eval JOB',
   summary: 'have the scheduler evaluate a job again',
-  options: { ...detach, 'force-reschedule': { type: 'flag', summary: 'place failed allocations again at once' } },
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
+  options: { ...detach, 'force-reschedule': option.flag('place failed allocations again at once') },
+  run: async (invocation, job = '') => {
+    const { options, box, inNamespace } = invocation;
     const request = { ...inNamespace, forceReschedule: options['force-reschedule'] };
-    const answer = await orThrow(box.jobs.evaluate(parameters[0] ?? '', request));
+    const answer = await orThrow(box.jobs.evaluate(job, request));
     return followWrite(invocation, answer, { detached: options.detach, done: 'evaluation created' });
   },
 });
 
 const inspect = command({
-  words: 'job inspect',
-  parameters: 'JOB',
+  usage: 'job inspect JOB',
   summary: 'print a job as JSON',
-  options: { version: { type: 'text', value: 'N', summary: 'print this version' } },
-  run: async ({ parameters: [jobId = ''], options, terminal, box, inNamespace }) => {
+  options: { version: option.text('N', 'print this version') },
+  run: async ({ options, terminal, box, inNamespace }, jobId = '') => {
     const version = numberOption('version', options.version);
     const job =
       version === undefined

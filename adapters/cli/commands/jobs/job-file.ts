@@ -1,28 +1,20 @@
-import { type OptionValues, yesOrNo } from '../../command-line/command.js';
+import { type OptionValues, option, yesOrNo } from '../../command-line/command.js';
 import type { JobSource } from '../../job-source.js';
 import type { Terminal } from '../../terminal.js';
 import { flagOption } from '../option-values.js';
 
 /** Options of the commands that read a job file. */
 export const jobFileOptions = {
-  var: {
-    type: 'list',
-    value: 'NAME=VALUE',
-    summary:
-      'value of a variable, may be repeated; overrides files and the environment (SIGNALBOX_VAR_NAME, NOMAD_VAR_NAME)',
-  },
-  'var-file': {
-    type: 'list',
-    value: 'FILE',
-    summary: 'file of variables, may be repeated; later files override earlier ones, and all override the environment',
-  },
-  'hcl2-strict': {
-    type: 'text',
-    value: 'BOOL',
-    summary: 'whether values of undeclared variables are refused (true)',
-    choices: yesOrNo,
-  },
-  hcl1: { type: 'flag', summary: 'parse the file as version 1 of the language (HCL1)' },
+  var: option.list(
+    'NAME=VALUE',
+    'value of a variable, may be repeated; overrides files and the environment (SIGNALBOX_VAR_NAME, NOMAD_VAR_NAME)',
+  ),
+  'var-file': option.list(
+    'FILE',
+    'file of variables, may be repeated; later files override earlier ones, and all override the environment',
+  ),
+  'hcl2-strict': option.text('BOOL', 'whether values of undeclared variables are refused (true)', yesOrNo),
+  hcl1: option.flag('parse the file as version 1 of the language (HCL1)'),
 } as const;
 
 /** The job of the file, or of standard input for `-`. Rejects with `Stopped`, which lists every problem with its location. */

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Deployment } from '../../../../src/scheduler/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { allocationsText, deploymentText, short, tableOf } from '../../output/tables.js';
 import { existing } from '../find-record.js';
 import { checkWait, detach, detachOrWait, followWrite } from '../follow-write.js';
@@ -9,13 +9,11 @@ import { confirm, print } from '../print.js';
 import { followToEnd, followToHealth } from '../scheduling/follow-evaluation.js';
 
 const allocs = command({
-  words: 'job allocs',
-  parameters: 'JOB',
+  usage: 'job allocs JOB',
   summary: 'list the allocations of a job',
-  options: { all: { type: 'flag', summary: 'include those of an earlier job with this ID' } },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = ''] = parameters;
+  options: { all: option.flag('include those of an earlier job with this ID') },
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options } = invocation;
     await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     const read = box.jobs.allocations(jobId, { ...inNamespace, all: options.all });
     return print(invocation, await existing(read, `job ${jobId}`), allocationsText);
@@ -23,16 +21,14 @@ const allocs = command({
 });
 
 const deployments = command({
-  words: 'job deployments',
-  parameters: 'JOB',
+  usage: 'job deployments JOB',
   summary: 'list the deployments of a job',
   options: {
-    latest: { type: 'flag', summary: 'show only the newest, with the state of its groups' },
-    all: { type: 'flag', summary: 'include those of an earlier job with this ID' },
+    latest: option.flag('show only the newest, with the state of its groups'),
+    all: option.flag('include those of an earlier job with this ID'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options } = invocation;
     await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     if (options.latest) {
       const latest = await existing(box.jobs.latestDeployment(jobId, inNamespace), `deployment of job ${jobId}`);
@@ -56,14 +52,13 @@ export function deploymentsText(items: readonly Deployment[]): string {
 }
 
 const force = command({
-  words: 'job periodic force',
-  parameters: 'JOB',
+  usage: 'job periodic force JOB',
   summary: 'launch a periodic job now, whether or not it is due',
   options: detachOrWait,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
+  run: async (invocation, job = '') => {
+    const { box, inNamespace, options } = invocation;
     checkWait(options);
-    const answer = await orThrow(box.jobs.forceLaunch(parameters[0] ?? '', inNamespace));
+    const answer = await orThrow(box.jobs.forceLaunch(job, inNamespace));
     return followWrite(invocation, answer, {
       detached: options.detach,
       done: 'job launched',
@@ -73,13 +68,11 @@ const force = command({
 });
 
 const promote = command({
-  words: 'job promote',
-  parameters: 'JOB',
+  usage: 'job promote JOB',
   summary: "accept the canaries of a job's newest deployment",
-  options: { ...detach, group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = ''] = parameters;
+  options: { ...detach, group: option.list('GROUP', 'only this group, may be repeated') },
+  run: async (invocation, jobId = '') => {
+    const { box, inNamespace, options } = invocation;
     const read = box.jobs.latestDeployment(jobId, inNamespace);
     const { ID } = await existing(read, `deployment of job ${jobId}`);
     const groups = options.group.length === 0 ? { all: true } : { groups: options.group };
@@ -90,16 +83,14 @@ const promote = command({
 });
 
 const tag = command({
-  words: 'job tag apply',
-  parameters: 'JOB NAME',
+  usage: 'job tag apply JOB NAME',
   summary: 'tag a version of a job: a tagged version is kept, and job revert accepts the tag',
   options: {
-    version: { type: 'text', value: 'N', summary: 'the version (the newest)' },
-    description: { type: 'text', value: 'TEXT', summary: 'description of the tag' },
+    version: option.text('N', 'the version (the newest)'),
+    description: option.text('TEXT', 'description of the tag'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [jobId = '', name = ''] = parameters;
+  run: async (invocation, jobId = '', name = '') => {
+    const { box, inNamespace, options } = invocation;
     const version = numberOption('version', options.version);
     const wanted = version === undefined ? { latest: true } : { version };
     const order = { ...inNamespace, ...wanted, ...optional('description', options.description) };
@@ -108,12 +99,9 @@ const tag = command({
 });
 
 const untag = command({
-  words: 'job tag unset',
-  parameters: 'JOB NAME',
+  usage: 'job tag unset JOB NAME',
   summary: 'remove a tag from a version',
-  options: {},
-  run: async (invocation) => {
-    const [jobId = '', name = ''] = invocation.parameters;
+  run: async (invocation, jobId = '', name = '') => {
     const order = invocation.box.jobs.untagVersion(jobId, name, invocation.inNamespace);
     return confirm(invocation, order, `no version of ${jobId} has the tag ${name}`);
   },

@@ -38,13 +38,11 @@ const example = `job "example" {
 `;
 
 const init = command({
-  words: 'job init',
-  parameters: '[FILE]',
+  usage: 'job init [FILE]',
   summary: 'write an example job file (example.nomad.hcl)',
-  options: {},
   local: true,
   raw: true,
-  run: async ({ parameters: [path = 'example.nomad.hcl'], terminal }) => {
+  run: async ({ terminal }, path = 'example.nomad.hcl') => {
     await writeFile(path, example, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
       throw new Stopped(
         error.code === 'EEXIST' ? `${path} already exists` : `${path} cannot be written: ${error.message}`,
@@ -56,13 +54,11 @@ const init = command({
 });
 
 const start = command({
-  words: 'job start',
-  parameters: 'JOB',
+  usage: 'job start JOB',
   summary: 'register a stopped job again without changes and wait like job run',
   options: detachOrWait,
-  run: async (invocation) => {
-    const { parameters, options, box, inNamespace } = invocation;
-    const [jobId = ''] = parameters;
+  run: async (invocation, jobId = '') => {
+    const { options, box, inNamespace } = invocation;
     const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     if (!job.Stop) throw new Stopped(`job ${jobId} is not stopped`);
     checkWaitFor(options, job);
@@ -92,12 +88,9 @@ async function submissionOf({ box, inNamespace }: Invocation, { ID, Version }: J
 }
 
 const scalingEvents = command({
-  words: 'job scaling-events',
-  parameters: 'JOB',
+  usage: 'job scaling-events JOB',
   summary: 'list the changes of the counts of a job, by people and programs, newest first',
-  options: {},
-  run: async (invocation) => {
-    const [jobId = ''] = invocation.parameters;
+  run: async (invocation, jobId = '') => {
     const status = await existing(invocation.box.jobs.scaleStatus(jobId, invocation.inNamespace), `job ${jobId}`);
     return print(invocation, eventsOf(status), (events) => {
       const rows = events.map(({ Group, Count, PreviousCount, Error: failed, Message, Time }) => [

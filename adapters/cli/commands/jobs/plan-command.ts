@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { serverAddress } from '../../addresses.js';
-import { command, type Invocation, type OptionValues } from '../../command-line/command.js';
+import { command, type Invocation, type OptionValues, option } from '../../command-line/command.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { placementFailures } from '../../output/placement-failures.js';
 import { coloursFor } from '../../output/terminal-text.js';
@@ -16,18 +16,17 @@ const failed = 255;
 
 const planOptions = {
   ...jobFileOptions,
-  'no-diff': { type: 'flag', summary: 'show only the changes of allocations' },
-  'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
-  'preserve-counts': { type: 'flag', summary: 'keep the counts of a job that exists' },
-  'preserve-resources': { type: 'flag', summary: 'keep the resources of a job that exists' },
+  'no-diff': option.flag('show only the changes of allocations'),
+  'policy-override': option.flag('override the policies that allow it'),
+  'preserve-counts': option.flag('keep the counts of a job that exists'),
+  'preserve-resources': option.flag('keep the resources of a job that exists'),
 } as const;
 
 type PlanOptions = OptionValues<typeof planOptions>;
 
 /** `signalbox job plan FILE`: what registering the file would do. Exit code 0: the job is unchanged; 1: it would change; 255: failure. */
 export const plan = command({
-  words: 'job plan',
-  parameters: 'FILE',
+  usage: 'job plan FILE',
   summary: 'show what registering a job file would change; exit code 0: nothing, 1: something, 255: failure',
   options: planOptions,
   run: async (invocation) => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { orThrow, SignalboxError } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation, type OptionValues } from '../../command-line/command.js';
+import { type Command, command, type Invocation, type OptionValues, option } from '../../command-line/command.js';
 import { type Ask, asker } from '../../interactive/prompt.js';
 import { inJson, inLines, short } from '../../output/tables.js';
 import { replace, restartInPlace } from '../../restart/renew-allocation.js';
@@ -10,33 +10,30 @@ import { existing } from '../find-record.js';
 import { durationOption, optional } from '../option-values.js';
 
 const options = {
-  'batch-size': { type: 'text', value: 'N', summary: 'allocations per batch, as a number or a percentage (1)' },
-  'batch-wait': { type: 'text', value: 'TIME', summary: 'wait between batches, or ask (0s)' },
-  group: { type: 'list', value: 'GROUP', summary: 'only allocations of this group, may be repeated' },
-  task: { type: 'text', value: 'TASK', summary: 'only this task' },
-  'all-tasks': { type: 'flag', summary: 'include tasks that have ended, all from the beginning' },
-  reschedule: { type: 'flag', summary: 'replace the allocations with new ones, possibly on other nodes' },
-  'no-shutdown-delay': { type: 'flag', summary: 'with --reschedule: stop the tasks without shutdown delays' },
-  'on-error': {
-    type: 'text',
-    value: 'WHAT',
-    summary: 'what to do when an allocation does not run again (fail)',
-    choices: ['fail', 'continue', 'ask'],
-  },
-  yes: { type: 'flag', summary: 'answer yes to every question' },
+  'batch-size': option.text('N', 'allocations per batch, as a number or a percentage (1)'),
+  'batch-wait': option.text('TIME', 'wait between batches, or ask (0s)'),
+  group: option.list('GROUP', 'only allocations of this group, may be repeated'),
+  task: option.text('TASK', 'only this task'),
+  'all-tasks': option.flag('include tasks that have ended, all from the beginning'),
+  reschedule: option.flag('replace the allocations with new ones, possibly on other nodes'),
+  'no-shutdown-delay': option.flag('with --reschedule: stop the tasks without shutdown delays'),
+  'on-error': option.text('WHAT', 'what to do when an allocation does not run again (fail)', [
+    'fail',
+    'continue',
+    'ask',
+  ]),
+  yes: option.flag('answer yes to every question'),
 } as const;
 
 type Options = OptionValues<typeof options>;
 
 /** `job restart`: restarts the running allocations of a job in batches. */
 export const restartJob: Command = command({
-  words: 'job restart',
-  parameters: 'JOB',
+  usage: 'job restart JOB',
   summary: 'restart or replace the running allocations of a job, batch by batch; waits until each batch runs again',
   options,
-  run: async (invocation) => {
+  run: async (invocation, jobId = '') => {
     assertFit(invocation.options);
-    const [jobId = ''] = invocation.parameters;
     const chosen = await chosenAllocations(invocation, jobId, invocation.options);
     const size = batchSizeFrom(invocation.options['batch-size'] ?? '1', chosen.length);
     return new Restart(invocation, jobId, invocation.options).run(batchesOf(chosen, size));

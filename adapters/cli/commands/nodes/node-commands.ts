@@ -1,7 +1,8 @@
+import type { NodeListStub } from '../../../../src/api/node-documents.js';
 import { orThrow } from '../../../../src/client/index.js';
 import { parseDuration } from '../../../../src/options/option-kinds.js';
 import type { NodeMetadata } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import {
   changesOf,
   type DrainedAllocation,
@@ -21,23 +22,22 @@ import { optional, pairs, yes } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const self = {
-  self: { type: 'flag', summary: 'the only node connected to the server' },
+  self: option.flag('the only node connected to the server'),
 } as const;
 
 const status = command({
-  words: 'node status',
-  parameters: '[NODE]',
+  usage: 'node status [NODE]',
   summary: 'list the nodes, or show one',
   options: {
     ...self,
-    stats: { type: 'flag', summary: 'current resource usage of the node' },
-    allocs: { type: 'flag', summary: 'list the allocations of the node' },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching nodes' },
+    stats: option.flag('current resource usage of the node'),
+    allocs: option.flag('list the allocations of the node'),
+    filter: option.text('EXPRESSION', 'only matching nodes'),
   },
-  run: async (invocation) => {
-    const { options, parameters, box } = invocation;
+  run: async (invocation, given) => {
+    const { options, box } = invocation;
     const { stats, allocs, filter } = options;
-    if (parameters[0] === undefined && !options.self) {
+    if (given === undefined && !options.self) {
       if (stats || allocs) throw new Stopped('--stats and --allocs are for one NODE', 2);
       const { items } = (await orThrow(box.nodes.list(optional('filter', filter)))).value;
       return print(invocation, items, nodesText);
@@ -56,19 +56,8 @@ const status = command({
   },
 });
 
-interface ListedNode {
-  readonly ID: string;
-  readonly NodePool: string;
-  readonly Datacenter: string;
-  readonly Name: string;
-  readonly NodeClass: string;
-  readonly Drain: boolean;
-  readonly SchedulingEligibility: string;
-  readonly Status: string;
-}
-
 /** A table of nodes. */
-export function nodesText(nodes: readonly ListedNode[]): string {
+export function nodesText(nodes: readonly NodeListStub[]): string {
   const rows = nodes.map((node) => [
     short(node.ID),
     node.NodePool,
@@ -118,12 +107,11 @@ function nodeText(node: Awaited<ReturnType<typeof nodeOf>>): string {
 }
 
 const eligibility = command({
-  words: 'node eligibility',
-  parameters: '[NODE]',
+  usage: 'node eligibility [NODE]',
   summary: 'make a node eligible or ineligible for new allocations',
   options: {
-    enable: { type: 'flag', summary: 'eligible: it receives new allocations' },
-    disable: { type: 'flag', summary: 'ineligible: it keeps its allocations and receives no new ones' },
+    enable: option.flag('eligible: it receives new allocations'),
+    disable: option.flag('ineligible: it keeps its allocations and receives no new ones'),
     ...self,
   },
   run: async (invocation) => {
@@ -162,13 +150,12 @@ function isGiven(options: Readonly<Record<string, unknown>>, name: string): bool
 }
 
 const drain = command({
-  words: 'node drain',
-  parameters: '[NODE]',
+  usage: 'node drain [NODE]',
   summary: 'drain a node: move its allocations to other nodes and wait until it is empty; or end its drain',
   options: {
-    enable: { type: 'flag', summary: 'start the drain' },
-    disable: { type: 'flag', summary: 'end the drain and make the node eligible again' },
-    monitor: { type: 'flag', summary: 'only show the progress of a drain' },
+    enable: option.flag('start the drain'),
+    disable: option.flag('end the drain and make the node eligible again'),
+    monitor: option.flag('only show the progress of a drain'),
     ...self,
     ...yes,
     ...drainOptions,
@@ -260,22 +247,19 @@ async function followDrain(
 }
 
 const read = command({
-  words: 'node meta read',
-  parameters: 'NODE',
+  usage: 'node meta read NODE',
   summary: 'show the metadata of a node with its sources',
-  options: {},
-  run: async (invocation) => {
-    const { box, parameters } = invocation;
-    const { ID } = await nodeOf(invocation, parameters[0] ?? '');
+  run: async (invocation, node = '') => {
+    const { box } = invocation;
+    const { ID } = await nodeOf(invocation, node);
     return print(invocation, await orThrow(box.nodes.readMeta({ nodeId: ID })), metaText);
   },
 });
 
 const apply = command({
-  words: 'node meta apply',
-  parameters: 'NODE [KEY=VALUE...]',
+  usage: 'node meta apply NODE [KEY=VALUE...]',
   summary: 'set metadata of a node; constraints of jobs refer to it as ${meta.KEY}',
-  options: { unset: { type: 'list', value: 'KEY', summary: 'remove this key, may be repeated' } },
+  options: { unset: option.list('KEY', 'remove this key, may be repeated') },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
     const [prefix = '', ...words] = parameters;

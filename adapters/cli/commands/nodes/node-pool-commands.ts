@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command, type Invocation, yesOrNo } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option, yesOrNo } from '../../command-line/command.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
 import { facts, tableOf, timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
@@ -9,24 +9,20 @@ import { confirm, print } from '../print.js';
 import { nodesText } from './node-commands.js';
 
 const list = command({
-  words: 'node pool list',
-  parameters: '[PREFIX]',
+  usage: 'node pool list [PREFIX]',
   summary: 'list the node pools, or those whose names have this prefix',
-  options: {},
-  run: async (invocation) => {
-    const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', invocation.parameters[0])));
+  run: async (invocation, prefix) => {
+    const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', prefix)));
     const rows = value.items.map(({ Name, Description }) => [Name, Description]);
     return print(invocation, value.items, () => tableOf(['Name', 'Description'], rows, 'no node pools'));
   },
 });
 
 const status = command({
-  words: 'node pool status',
-  parameters: 'POOL',
+  usage: 'node pool status POOL',
   summary: 'show a node pool with its scheduler settings',
-  options: {},
-  run: async (invocation) => {
-    const pool = await poolOf(invocation, invocation.parameters[0] ?? '');
+  run: async (invocation, given = '') => {
+    const pool = await poolOf(invocation, given);
     return print(invocation, pool, ({ Name, Description, Meta, SchedulerConfiguration }) => {
       const { SchedulerAlgorithm, MemoryOversubscriptionEnabled } = SchedulerConfiguration ?? {};
       const oversubscription = MemoryOversubscriptionEnabled ?? undefined;
@@ -42,24 +38,18 @@ const status = command({
 });
 
 const nodes = command({
-  words: 'node pool nodes',
-  parameters: 'POOL',
+  usage: 'node pool nodes POOL',
   summary: 'list the nodes of a pool',
-  options: {},
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const { items } = await existing(invocation.box.nodePools.nodes(name), `node pool ${name}`);
     return print(invocation, items, nodesText);
   },
 });
 
 const jobs = command({
-  words: 'node pool jobs',
-  parameters: 'POOL',
+  usage: 'node pool jobs POOL',
   summary: 'list the jobs of a pool',
-  options: {},
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
+  run: async (invocation, name = '') => {
     const read = invocation.box.nodePools.jobs(name, invocation.inNamespace);
     const { items } = await existing(read, `node pool ${name}`);
     if (invocation.json) return print(invocation, items, () => '');
@@ -69,32 +59,24 @@ const jobs = command({
 });
 
 const apply = command({
-  words: 'node pool apply',
-  parameters: 'POOL',
+  usage: 'node pool apply POOL',
   summary: 'create or change a node pool; what no option names is left unchanged',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'description of the pool' },
-    meta: {
-      type: 'list',
-      value: 'KEY=VALUE',
-      summary: 'a metadata value, may be repeated; replaces all metadata of the pool',
-    },
-    'scheduler-algorithm': {
-      type: 'text',
-      value: 'NAME',
-      summary: 'how nodes are ranked; empty: the scheduler configuration decides',
-      choices: ['binpack', 'spread', ''],
-    },
-    'memory-oversubscription': {
-      type: 'text',
-      value: 'BOOL',
-      summary: 'whether tasks may use more memory than they reserve; empty: the scheduler configuration decides',
-      choices: [...yesOrNo, ''],
-    },
+    description: option.text('TEXT', 'description of the pool'),
+    meta: option.list('KEY=VALUE', 'a metadata value, may be repeated; replaces all metadata of the pool'),
+    'scheduler-algorithm': option.text('NAME', 'how nodes are ranked; empty: the scheduler configuration decides', [
+      'binpack',
+      'spread',
+      '',
+    ]),
+    'memory-oversubscription': option.text(
+      'BOOL',
+      'whether tasks may use more memory than they reserve; empty: the scheduler configuration decides',
+      [...yesOrNo, ''],
+    ),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
-    const [name = ''] = parameters;
+  run: async (invocation, name = '') => {
+    const { box, options } = invocation;
     const before = (await orThrow(box.nodePools.read(name))).value;
     const meta = options.meta.length === 0 ? (before?.Meta ?? undefined) : pairs('meta', options.meta);
     const content = {
@@ -139,14 +121,10 @@ function oversubscription(text: string | undefined, before: boolean | undefined)
 }
 
 const remove = command({
-  words: 'node pool delete',
-  parameters: 'POOL',
+  usage: 'node pool delete POOL',
   summary: 'delete a node pool without nodes and jobs',
-  options: {},
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.nodePools.remove(name), `node pool ${name} is deleted`);
-  },
+  run: async (invocation, name = '') =>
+    confirm(invocation, invocation.box.nodePools.remove(name), `node pool ${name} is deleted`),
 });
 
 function poolOf({ box }: Invocation, name: string) {

@@ -1,19 +1,17 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { DeliverySummary, DestinationSpelling, HealthView, TriggerSpelling } from '../../../../src/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { jsonOf } from '../event-commands.js';
 import { deliveryOutcomes, optional, pageOption } from '../option-values.js';
-import { confirm, print } from '../print.js';
+import { confirm, print, printAnswer } from '../print.js';
 
 const list = command({
-  words: 'notification list',
-  parameters: 'WORKSPACE',
+  usage: 'notification list WORKSPACE',
   summary: 'list the notification configurations of a workspace',
-  options: {},
-  run: async (invocation) => {
-    const { items } = await orThrow(invocation.box.notifications.list(invocation.parameters[0] ?? ''));
+  run: async (invocation, workspace = '') => {
+    const { items } = await orThrow(invocation.box.notifications.list(workspace));
     const rows = items.map(({ id, name, destinationType, enabled, triggers, delivery, health }) => [
       id,
       name,
@@ -28,12 +26,10 @@ const list = command({
 });
 
 const show = command({
-  words: 'notification show',
-  parameters: 'CONFIGURATION',
+  usage: 'notification show CONFIGURATION',
   summary: 'show a notification configuration and the state of its deliveries',
-  options: {},
-  run: async (invocation) => {
-    const configuration = await orThrow(invocation.box.notifications.show(invocation.parameters[0] ?? ''));
+  run: async (invocation, given = '') => {
+    const configuration = await orThrow(invocation.box.notifications.show(given));
     return print(invocation, configuration, ({ health, response, ...shown }) =>
       facts({
         ID: shown.id,
@@ -65,26 +61,20 @@ function stateOf({ paused, breaker, hinderedBy, failingSince }: HealthView): str
   return hinderedBy ?? (failingSince === null ? '' : 'failing');
 }
 
-const destination = { type: 'text', value: 'TYPE', summary: 'kind of the destination (generic)' } as const;
-const tokenFile = {
-  type: 'text',
-  value: 'FILE',
-  summary: 'file with the secret that signs notifications; - for standard input',
-} as const;
+const destination = option.text('TYPE', 'kind of the destination (generic)');
+const tokenFile = option.text('FILE', 'file with the secret that signs notifications; - for standard input');
 
 const create = command({
-  words: 'notification create',
-  parameters: 'WORKSPACE NAME URL',
+  usage: 'notification create WORKSPACE NAME URL',
   summary: 'create a webhook configuration, verify it and enable it',
   options: {
     type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams'] },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
+    trigger: option.list('TRIGGER', 'a trigger that it receives, may be repeated'),
     'token-file': tokenFile,
-    disabled: { type: 'flag', summary: 'do not verify and enable it' },
+    disabled: option.flag('do not verify and enable it'),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box } = invocation;
-    const [workspace = '', name = '', url = ''] = parameters;
+  run: async (invocation, workspace = '', name = '', url = '') => {
+    const { options, terminal, box } = invocation;
     const file = options['token-file'];
     const token = file === undefined ? undefined : (await terminal.read(file)).trim();
     const created = await orThrow(
@@ -109,20 +99,18 @@ function contentOf(options: { type: string | undefined; trigger: readonly string
 }
 
 const put = command({
-  words: 'notification put',
-  parameters: 'WORKSPACE NAME [URL]',
+  usage: 'notification put WORKSPACE NAME [URL]',
   summary: 'create or change the configuration with this name',
   options: {
     type: { ...destination, choices: ['generic', 'slack', 'microsoft-teams', 'email'] },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
-    user: { type: 'list', value: 'USER', summary: 'recipient of the e-mail, may be repeated' },
+    trigger: option.list('TRIGGER', 'a trigger that it receives, may be repeated'),
+    user: option.list('USER', 'recipient of the e-mail, may be repeated'),
     'token-file': tokenFile,
-    'delivery-file': { type: 'text', value: 'FILE', summary: 'JSON with delivery options: filter, headers, rate, ...' },
-    disabled: { type: 'flag', summary: 'do not verify and enable it' },
+    'delivery-file': option.text('FILE', 'JSON with delivery options: filter, headers, rate, ...'),
+    disabled: option.flag('do not verify and enable it'),
   },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box } = invocation;
-    const [workspace = '', name = '', url] = parameters;
+  run: async (invocation, workspace = '', name = '', url) => {
+    const { options, terminal, box } = invocation;
     const { 'token-file': secretFile, 'delivery-file': deliveryFile, user } = options;
     checkDestination(options.type, url, user);
     const token = secretFile === undefined ? undefined : (await terminal.read(secretFile)).trim();
@@ -151,90 +139,47 @@ function checkDestination(type: string | undefined, url: string | undefined, use
   if (type !== 'email' && users.length > 0) throw new Stopped('--user is for --type email', 2);
 }
 
-const pause = command({
-  words: 'notification pause',
-  parameters: 'CONFIGURATION',
-  summary: 'pause a configuration: its deliveries wait until it is resumed',
-  options: {},
-  run: async (invocation) => {
-    const paused = await orThrow(invocation.box.notifications.pause(invocation.parameters[0] ?? ''));
-    return print(invocation, paused, ({ id }) => `${id} is paused\n`);
-  },
-});
+/** A command that calls one method with the ID of a configuration. */
+const acting = (act: 'pause' | 'resume' | 'verify' | 'enable', done: string, summary: string) =>
+  command({
+    usage: `notification ${act} CONFIGURATION`,
+    summary,
+    run: (invocation, configuration = '') =>
+      printAnswer(invocation, invocation.box.notifications[act](configuration), ({ id }) => `${id} is ${done}\n`),
+  });
 
-const resume = command({
-  words: 'notification resume',
-  parameters: 'CONFIGURATION',
-  summary: 'resume a paused configuration and send its waiting deliveries',
-  options: {},
-  run: async (invocation) => {
-    const resumed = await orThrow(invocation.box.notifications.resume(invocation.parameters[0] ?? ''));
-    return print(invocation, resumed, ({ id }) => `${id} is resumed\n`);
-  },
-});
-
-const verify = command({
-  words: 'notification verify',
-  parameters: 'CONFIGURATION',
-  summary: 'send a verification request',
-  options: {},
-  run: async (invocation) => {
-    const verified = await orThrow(invocation.box.notifications.verify(invocation.parameters[0] ?? ''));
-    return print(invocation, verified, ({ id }) => `${id} is verified\n`);
-  },
-});
-
-const enable = command({
-  words: 'notification enable',
-  parameters: 'CONFIGURATION',
-  summary: 'verify and enable a configuration',
-  options: {},
-  run: async (invocation) => {
-    const enabled = await orThrow(invocation.box.notifications.enable(invocation.parameters[0] ?? ''));
-    return print(invocation, enabled, ({ id }) => `${id} is enabled\n`);
-  },
-});
+const pause = acting('pause', 'paused', 'pause a configuration: its deliveries wait until it is resumed');
+const resume = acting('resume', 'resumed', 'resume a paused configuration and send its waiting deliveries');
+const verify = acting('verify', 'verified', 'send a verification request');
+const enable = acting('enable', 'enabled', 'verify and enable a configuration');
 
 const disable = command({
-  words: 'notification disable',
-  parameters: 'CONFIGURATION',
+  usage: 'notification disable CONFIGURATION',
   summary: 'disable a configuration; its waiting deliveries are cancelled',
-  options: {},
-  run: async (invocation) => {
+  run: async (invocation, configuration = '') => {
     const changed = { enabled: false };
-    const disabled = await orThrow(invocation.box.notifications.update(invocation.parameters[0] ?? '', changed));
+    const disabled = await orThrow(invocation.box.notifications.update(configuration, changed));
     return print(invocation, disabled, ({ id }) => `${id} is disabled\n`);
   },
 });
 
 const remove = command({
-  words: 'notification delete',
-  parameters: 'CONFIGURATION',
+  usage: 'notification delete CONFIGURATION',
   summary: 'delete a configuration; its waiting deliveries are cancelled',
-  options: {},
-  run: (invocation) => {
-    const [id = ''] = invocation.parameters;
-    return confirm(invocation, invocation.box.notifications.delete(id), `${id} is deleted`);
-  },
+  run: (invocation, id = '') => confirm(invocation, invocation.box.notifications.delete(id), `${id} is deleted`),
 });
 
 const deliveries = command({
-  words: 'notification deliveries',
-  parameters: 'CONFIGURATION',
+  usage: 'notification deliveries CONFIGURATION',
   summary: 'show the delivery log of a configuration, newest first',
   options: {
-    outcome: {
-      type: 'text',
-      value: 'OUTCOME',
-      summary: 'only deliveries with this outcome',
-      choices: deliveryOutcomes,
-    },
-    page: { type: 'text', value: 'N', summary: 'page of the log, 20 deliveries per page (1)' },
+    outcome: option.text('OUTCOME', 'only deliveries with this outcome', deliveryOutcomes),
+    page: option.text('N', 'page of the log, 20 deliveries per page (1)'),
   },
-  run: async (invocation) => {
-    const { box, options, parameters } = invocation;
+  run: async (invocation, configuration = '') => {
+    const { box, options } = invocation;
     const asked = { ...optional('outcome', options.outcome), ...pageOption(options.page) };
-    const { items, nextPage } = await orThrow(box.deliveries.list(parameters[0] ?? '', asked));
+    const { items, nextPage } = await orThrow(box.deliveries.list(configuration, asked));
     const rows = items.map((delivery) => [
       delivery.id,
       delivery.trigger,
@@ -257,12 +202,10 @@ function whyOf({ waitsFor, reason }: Pick<DeliverySummary, 'waitsFor' | 'reason'
 }
 
 const redeliver = command({
-  words: 'notification redeliver',
-  parameters: 'DELIVERY',
+  usage: 'notification redeliver DELIVERY',
   summary: 'send one delivery again',
-  options: {},
-  run: async (invocation) => {
-    const delivery = await orThrow(invocation.box.deliveries.redeliver(invocation.parameters[0] ?? ''));
+  run: async (invocation, given = '') => {
+    const delivery = await orThrow(invocation.box.deliveries.redeliver(given));
     return print(invocation, delivery, ({ id, outcome }) => `${id} is ${outcome}\n`);
   },
 });

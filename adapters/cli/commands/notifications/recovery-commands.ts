@@ -1,52 +1,41 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { tableOf } from '../../output/tables.js';
 import { optional } from '../option-values.js';
 import { print, printAnswer } from '../print.js';
 
 const spanOptions = {
-  until: { type: 'text', value: 'TIME', summary: 'only deliveries that ended before this time (now)' },
-  outcome: {
-    type: 'text',
-    value: 'OUTCOME',
-    summary: 'outcome of the deliveries (dead)',
-    choices: ['dead', 'cancelled', 'partly_delivered'],
-  },
-  trigger: { type: 'text', value: 'TRIGGER', summary: 'only this trigger or type' },
-  configuration: { type: 'text', value: 'ID', summary: 'only this configuration' },
+  until: option.text('TIME', 'only deliveries that ended before this time (now)'),
+  outcome: option.text('OUTCOME', 'outcome of the deliveries (dead)', ['dead', 'cancelled', 'partly_delivered']),
+  trigger: option.text('TRIGGER', 'only this trigger or type'),
+  configuration: option.text('ID', 'only this configuration'),
 } as const;
 
 const count = command({
-  words: 'recovery count',
-  parameters: 'WORKSPACE SINCE',
+  usage: 'recovery count WORKSPACE SINCE',
   summary: 'count the deliveries that a recovery would send again; sends nothing',
   options: spanOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
+  run: async (invocation, workspace = '') => {
     const counted = invocation.box.recoveries.count(workspace, spanOf(invocation));
     return printAnswer(invocation, counted, ({ count: found, whole }) => `${found}${whole ? '' : ' at least'}\n`);
   },
 });
 
 const start = command({
-  words: 'recovery start',
-  parameters: 'WORKSPACE SINCE',
+  usage: 'recovery start WORKSPACE SINCE',
   summary: 'send unsuccessful deliveries again that ended since a time such as 2026-01-02T03:04:05Z',
   options: spanOptions,
-  run: async (invocation) => {
-    const [workspace = ''] = invocation.parameters;
+  run: async (invocation, workspace = '') => {
     const started = invocation.box.recoveries.start(workspace, spanOf(invocation));
     return printAnswer(invocation, started, ({ id, total }) => `recovery ${id} sends ${total} deliveries again\n`);
   },
 });
 
 const list = command({
-  words: 'recovery list',
-  parameters: 'WORKSPACE',
+  usage: 'recovery list WORKSPACE',
   summary: 'list the recoveries of a workspace with their progress',
-  options: {},
-  run: async (invocation) => {
-    const found = await orThrow(invocation.box.recoveries.list(invocation.parameters[0] ?? ''));
+  run: async (invocation, workspace = '') => {
+    const { items: found } = await orThrow(invocation.box.recoveries.list(workspace));
     const rows = found.map(({ id, state, redelivered, total, createdAt }) => [
       id,
       state,
@@ -58,12 +47,10 @@ const list = command({
 });
 
 const cancel = command({
-  words: 'recovery cancel',
-  parameters: 'RECOVERY',
+  usage: 'recovery cancel RECOVERY',
   summary: 'cancel a recovery; deliveries that it has already queued are still sent',
-  options: {},
-  run: async (invocation) => {
-    const ended = invocation.box.recoveries.cancel(invocation.parameters[0] ?? '');
+  run: async (invocation, recovery = '') => {
+    const ended = invocation.box.recoveries.cancel(recovery);
     return printAnswer(invocation, ended, ({ id, state }) => `recovery ${id} is ${state}\n`);
   },
 });

@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import { orThrow } from '../../../../src/client/index.js';
 import type { Deployment } from '../../../../src/scheduler/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { deploymentText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import { onlyMatch } from '../find-record.js';
@@ -11,14 +11,12 @@ import { print } from '../print.js';
 import { followDeployment } from './follow-deployment.js';
 
 const status = command({
-  words: 'deployment status',
-  parameters: '[DEPLOYMENT]',
+  usage: 'deployment status [DEPLOYMENT]',
   summary: 'list the deployments, or show one with the state of its groups',
   options: {
-    monitor: { type: 'flag', summary: 'show the progress until the deployment ends; exit code 1 if it fails' },
+    monitor: option.flag('show the progress until the deployment ends; exit code 1 if it fails'),
   },
-  run: async (invocation) => {
-    const [prefix] = invocation.parameters;
+  run: async (invocation, prefix) => {
     if (invocation.options.monitor) return monitored(invocation, prefix);
     if (prefix !== undefined) return print(invocation, await deploymentOf(invocation, prefix), deploymentText);
     const deployments = await allOf(invocation);
@@ -35,62 +33,41 @@ async function monitored(invocation: Invocation, prefix: string | undefined): Pr
 }
 
 const promote = command({
-  words: 'deployment promote',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment promote DEPLOYMENT',
   summary: 'promote the canaries of a deployment',
-  options: { group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
-    const groups = invocation.options.group;
-    return followed(
-      invocation,
-      invocation.box.deployments.promote(ID, groups.length === 0 ? { all: true } : { groups }),
-    );
+  options: { group: option.list('GROUP', 'only this group, may be repeated') },
+  run: (invocation, deployment = '') => {
+    const { group: groups } = invocation.options;
+    const promoted = groups.length === 0 ? { all: true } : { groups };
+    return followed(invocation, deployment, (ID) => invocation.box.deployments.promote(ID, promoted));
   },
 });
 
 const pause = command({
-  words: 'deployment pause',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment pause DEPLOYMENT',
   summary: 'pause a deployment',
-  options: {},
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
-    return followed(invocation, invocation.box.deployments.pause(ID, { pause: true }));
-  },
+  run: (invocation, deployment = '') =>
+    followed(invocation, deployment, (ID) => invocation.box.deployments.pause(ID, { pause: true })),
 });
 
 const resume = command({
-  words: 'deployment resume',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment resume DEPLOYMENT',
   summary: 'resume a paused deployment',
-  options: {},
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
-    return followed(invocation, invocation.box.deployments.pause(ID, { pause: false }));
-  },
+  run: (invocation, deployment = '') =>
+    followed(invocation, deployment, (ID) => invocation.box.deployments.pause(ID, { pause: false })),
 });
 
 const fail = command({
-  words: 'deployment fail',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment fail DEPLOYMENT',
   summary: 'mark a deployment as failed; the job may revert to its last stable version',
-  options: {},
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
-    return followed(invocation, invocation.box.deployments.fail(ID));
-  },
+  run: (invocation, deployment = '') => followed(invocation, deployment, (ID) => invocation.box.deployments.fail(ID)),
 });
 
 const unblock = command({
-  words: 'deployment unblock',
-  parameters: 'DEPLOYMENT',
+  usage: 'deployment unblock DEPLOYMENT',
   summary: 'unblock a deployment that waits for other regions',
-  options: {},
-  run: async (invocation) => {
-    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
-    return followed(invocation, invocation.box.deployments.unblock(ID));
-  },
+  run: (invocation, deployment = '') =>
+    followed(invocation, deployment, (ID) => invocation.box.deployments.unblock(ID)),
 });
 
 async function allOf({ box, inNamespace }: Invocation): Promise<readonly Deployment[]> {
@@ -107,8 +84,10 @@ async function deploymentOf(invocation: Invocation, prefix: string): Promise<Dep
 /** The answer to a change of a deployment. */
 type Change = ResultAsync<{ readonly evalId?: string }, { readonly type: string }>;
 
-async function followed(invocation: Invocation, changing: Change): Promise<number> {
-  const answer = await orThrow(changing);
+/** Changes the deployment with this prefix of its ID. */
+async function followed(invocation: Invocation, prefix: string, change: (ID: string) => Change): Promise<number> {
+  const { ID } = await deploymentOf(invocation, prefix);
+  const answer = await orThrow(change(ID));
   const { evalId = '' } = answer;
   if (evalId === '' && !invocation.json) invocation.terminal.out('done\n');
   return followWrite(invocation, { ...answer, evalId }, { detached: false, done: 'done' });

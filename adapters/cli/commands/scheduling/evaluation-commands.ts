@@ -1,6 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Evaluation } from '../../../../src/scheduler/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import type { PlacedJob } from '../../output/placement-failures.js';
 import { facts, short, tableOf } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
@@ -10,16 +10,14 @@ import { print } from '../print.js';
 import { followToHealth, jobOf, remainder } from './follow-evaluation.js';
 
 const status = command({
-  words: 'eval status',
-  parameters: '[EVALUATION]',
+  usage: 'eval status [EVALUATION]',
   summary: 'list the evaluations, or show one with its placement failures',
   options: {
-    job: { type: 'text', value: 'JOB', summary: 'only evaluations of this job' },
-    monitor: { type: 'flag', summary: 'wait for the evaluation and its deployment, like job run' },
+    job: option.text('JOB', 'only evaluations of this job'),
+    monitor: option.flag('wait for the evaluation and its deployment, like job run'),
   },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [prefix] = parameters;
+  run: async (invocation, prefix) => {
+    const { box, inNamespace, options } = invocation;
     if (options.monitor && (prefix === undefined || invocation.json)) {
       throw new Stopped('--monitor needs one EVALUATION and excludes --json', 2);
     }
@@ -37,24 +35,20 @@ const status = command({
 });
 
 const list = command({
-  words: 'eval list',
-  parameters: '',
+  usage: 'eval list',
   summary: 'list the evaluations',
   options: {
-    job: { type: 'text', value: 'JOB', summary: 'only evaluations of this job' },
-    status: {
-      type: 'text',
-      value: 'STATUS',
-      summary: 'only evaluations with this status',
-      choices: ['pending', 'blocked', 'complete', 'failed', 'canceled'],
-    },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching evaluations' },
-    'per-page': {
-      type: 'text',
-      value: 'N',
-      summary: 'page size; the token of the next page is printed on the error stream',
-    },
-    'page-token': { type: 'text', value: 'TOKEN', summary: 'token of the page to show' },
+    job: option.text('JOB', 'only evaluations of this job'),
+    status: option.text('STATUS', 'only evaluations with this status', [
+      'pending',
+      'blocked',
+      'complete',
+      'failed',
+      'canceled',
+    ]),
+    filter: option.text('EXPRESSION', 'only matching evaluations'),
+    'per-page': option.text('N', 'page size; the token of the next page is printed on the error stream'),
+    'page-token': option.text('TOKEN', 'token of the page to show'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options, terminal } = invocation;
@@ -74,11 +68,10 @@ const list = command({
 });
 
 const remove = command({
-  words: 'eval delete',
-  parameters: '[EVALUATIONS...]',
+  usage: 'eval delete [EVALUATIONS...]',
   summary: 'delete evaluations, by ID or filter; evaluations must be paused (operator scheduler set)',
   options: {
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'the matching evaluations of all namespaces' },
+    filter: option.text('EXPRESSION', 'the matching evaluations of all namespaces'),
     ...yes,
   },
   run: async (invocation) => {

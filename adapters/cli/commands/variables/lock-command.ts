@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { SignalboxError } from '../../../../src/client/index.js';
 import type { Clock } from '../../../../src/ports/index.js';
 import { systemClock } from '../../../node/index.js';
-import { type Command, command } from '../../command-line/command.js';
+import { type Command, command, option } from '../../command-line/command.js';
 import { Stopped } from '../../stopped.js';
 import type { Terminal } from '../../terminal.js';
 import { acquireLock, type HeldLock, type LockedVariable, releaseLock, renewLock } from '../../variables/held-lock.js';
@@ -14,16 +14,15 @@ const grace = 5000;
 
 /** `var lock`: runs a command while holding a lock, so that it runs in one place at a time. */
 export const lockVariable: Command = command({
-  words: 'var lock',
-  parameters: 'PATH COMMAND [ARGS...]',
+  usage: 'var lock PATH COMMAND [ARGS...]',
   summary:
     'run a command while holding the lock of a variable, and exit with its code; the shell runs a COMMAND without ARGS',
   optionsFirst: true,
   raw: true,
   options: {
-    ttl: { type: 'text', value: 'TIME', summary: 'how long the lock is held without renewal, 10s to 24h (15s)' },
-    delay: { type: 'text', value: 'TIME', summary: 'how long others cannot acquire the lock after it was lost (15s)' },
-    'max-wait': { type: 'text', value: 'TIME', summary: 'give up if the lock is not free after this time' },
+    ttl: option.text('TIME', 'how long the lock is held without renewal, 10s to 24h (15s)'),
+    delay: option.text('TIME', 'how long others cannot acquire the lock after it was lost (15s)'),
+    'max-wait': option.text('TIME', 'give up if the lock is not free after this time'),
   },
   run: async ({ box, inNamespace, options, parameters, terminal }) => {
     const [path = '', ...words] = parameters;
@@ -50,15 +49,11 @@ export const lockVariable: Command = command({
   },
 });
 
-interface Holding {
-  readonly variable: LockedVariable;
-  readonly lock: HeldLock;
-  readonly clock: Clock;
-  readonly terminal: Terminal;
-}
-
 /** Runs the command, renewing the lock meanwhile, and releases the lock. Returns the command's exit code. */
-async function runHolding({ variable, lock, clock, terminal }: Holding, start: () => Child): Promise<number> {
+async function runHolding(
+  { variable, lock, clock, terminal }: { variable: LockedVariable; lock: HeldLock; clock: Clock; terminal: Terminal },
+  start: () => Child,
+): Promise<number> {
   const ended = new AbortController();
   const child = start();
   const renewing = renewLock(variable, lock, clock, ended.signal).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { orThrow } from '../../../../src/client/index.js';
 import type { VariableDocument, VariableStub } from '../../../../src/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, option } from '../../command-line/command.js';
 import { facts, inJson, tableOf, timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
 import type { DocumentFacts } from '../../variables/items-from.js';
@@ -10,21 +10,16 @@ import { numberOption, optional } from '../option-values.js';
 import { passOn, print } from '../print.js';
 
 const checkIndex = {
-  'check-index': {
-    type: 'text',
-    value: 'N',
-    summary: 'only if the variable has this modify index; 0: only if it does not exist',
-  },
+  'check-index': option.text('N', 'only if the variable has this modify index; 0: only if it does not exist'),
 } as const;
 
 const list = command({
-  words: 'var list',
-  parameters: '[PREFIX]',
+  usage: 'var list [PREFIX]',
   summary: 'list the variables, or those with this path prefix, without their items',
-  options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching variables' } },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const wanted = { ...optional('prefix', parameters[0]), ...optional('filter', options.filter) };
+  options: { filter: option.text('EXPRESSION', 'only matching variables') },
+  run: async (invocation, prefix) => {
+    const { box, inNamespace, options } = invocation;
+    const wanted = { ...optional('prefix', prefix), ...optional('filter', options.filter) };
     const { value } = await orThrow(box.variables.list({ ...inNamespace, ...wanted }));
     return print(invocation, value.items, listText);
   },
@@ -42,13 +37,11 @@ function listText(variables: readonly VariableStub[]): string {
 }
 
 const get = command({
-  words: 'var get',
-  parameters: 'PATH',
+  usage: 'var get PATH',
   summary: 'show a variable with its items, or the value of one item',
-  options: { item: { type: 'text', value: 'KEY', summary: 'print only the value of this item, without a line feed' } },
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters, terminal, json } = invocation;
-    const [path = ''] = parameters;
+  options: { item: option.text('KEY', 'print only the value of this item, without a line feed') },
+  run: async (invocation, path = '') => {
+    const { box, inNamespace, options, terminal, json } = invocation;
     const variable = await existing(box.variables.read(path, inNamespace), `variable ${path}`);
     if (options.item === undefined) return print(invocation, variable, variableText);
     const value = ownItem(variable, options.item);
@@ -81,13 +74,12 @@ function headOf({ Namespace, Path, CreateTime, ModifyTime, ModifyIndex, Lock }: 
 }
 
 const put = command({
-  words: 'var put',
-  parameters: 'PATH ITEMS...',
+  usage: 'var put PATH ITEMS...',
   summary:
     'store a variable with exactly these items: KEY=VALUE, KEY=@FILE, KEY=-, and JSON as @FILE or - (standard input)',
   options: {
     ...checkIndex,
-    force: { type: 'flag', summary: 'ignore the modify index in the JSON document of the variable' },
+    force: option.flag('ignore the modify index in the JSON document of the variable'),
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;
@@ -118,13 +110,11 @@ function assertSameVariable(document: DocumentFacts | undefined, path: string, n
 }
 
 const purge = command({
-  words: 'var purge',
-  parameters: 'PATH',
+  usage: 'var purge PATH',
   summary: 'delete a variable',
   options: checkIndex,
-  run: async (invocation) => {
-    const { box, inNamespace, options, parameters } = invocation;
-    const [path = ''] = parameters;
+  run: async (invocation, path = '') => {
+    const { box, inNamespace, options } = invocation;
     const cas = optional('cas', numberOption('check-index', options['check-index']));
     return written(invocation, box.variables.remove(path, { ...inNamespace, ...cas }), path, 'removed');
   },

@@ -1,5 +1,6 @@
 import type { JobInput } from '../../../jobs/document/submitted-job.js';
 import type { ParsedJob } from '../../../jobs/parse-job.js';
+import type { JobRestartView } from '../../../operations/allocations/restart-job.js';
 import type { DispatchedJob } from '../../../operations/jobs/dispatch-job.js';
 import type { JobScaleStatus } from '../../../operations/jobs/reading/read-scale-status.js';
 import type { JobPlan } from '../../../operations/jobs/registration/plan-job.js';
@@ -24,12 +25,14 @@ import {
   jobIdTwice,
   judgedByOperation,
   repeatedInBody,
+  required,
   withDefault,
 } from '../../inputs.js';
 import {
   jsonBase64,
   jsonBoolean,
   jsonDocument,
+  jsonDurationText,
   jsonInteger,
   jsonMap,
   jsonName,
@@ -40,7 +43,7 @@ import {
   member,
   namedSchema,
 } from '../../json-codecs.js';
-import { boolean, integer } from '../../text-codecs.js';
+import { boolean, integer, text } from '../../text-codecs.js';
 
 /** A job document from a caller. The operation refuses anything but an object. */
 const jobDocument = judgedByOperation(
@@ -352,8 +355,49 @@ const plan: AnswerForm<JobPlan, JobPlan> = {
   indexOf: ({ index }) => index,
 };
 
+const restartOfJob = { jobId: judgedByOperation(inBody('job', jsonText)) } as const;
+
 /** Actions on jobs other than registration. */
 export const jobControlCalls = {
+  /** Restarts the running allocations of a job, some at a time. */
+  restart: write({
+    path: '/v1/jobs/restarts',
+    access: inNamespace('alloc-lifecycle'),
+    summary: 'Restarts the running allocations of a job, some at a time, also when the caller is gone',
+    args: ['jobId'],
+    inputs: {
+      ...restartOfJob,
+      atOnce: inBody('atOnce', jsonInteger),
+      wait: inBody('wait', jsonDurationText),
+      allTasks: inBody('allTasks', jsonBoolean),
+      continues: inBody('continues', jsonBoolean),
+    },
+    errors: ['job_not_found', 'invalid_request', 'restart_under_way'],
+    answer: computed<JobRestartView>('JobRestart'),
+  }),
+
+  /** The last restart of a job, under way or ended. */
+  readRestart: read({
+    path: '/v1/jobs/restarts',
+    access: inNamespace('read-job'),
+    summary: 'The last restart of a job, under way or ended, with its progress',
+    args: ['jobId'],
+    inputs: { jobId: required(inQuery('job', text, 'ID of the job')) },
+    answer: found<JobRestartView | undefined>('JobRestart'),
+    absent: 'no restart of this job',
+  }),
+
+  /** Ends a restart of a job. */
+  cancelRestart: write({
+    path: '/v1/jobs/restarts/cancel',
+    access: inNamespace('alloc-lifecycle'),
+    summary: 'Ends a restart of a job: no further allocation is restarted',
+    args: ['jobId'],
+    inputs: restartOfJob,
+    errors: ['job_not_found'],
+    answer: computed<JobRestartView>('JobRestart'),
+  }),
+
   /** Dry run of a registration; nothing is stored. */
   plan: write({
     path: '/v1/job/{job_id}/plan',

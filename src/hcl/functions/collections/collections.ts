@@ -2,7 +2,7 @@ import { err, ok } from 'neverthrow';
 import { convert } from '../../values/convert.js';
 import { valuesEqual } from '../../values/equal.js';
 import { countNumber, toSafeInteger } from '../../values/number.js';
-import { typeText } from '../../values/type-text.js';
+import { article, typeText } from '../../values/type-text.js';
 import { unifyTypes } from '../../values/unify.js';
 import { boolValue, dynamicType, type HclValue, itemsOf, numberType, numberValue, typeOf } from '../../values/value.js';
 import { unificationWork } from '../../values/work.js';
@@ -101,8 +101,4 @@ function present(value: HclValue | undefined, message: string): CallResult {
 /** The kind of a value in a message, with its article: `a string`, `an object`, `null`. */
 export function described(value: HclValue): string {
   return value.kind === 'null' ? 'null' : article(typeText(value));
-}
-
-export function article(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }

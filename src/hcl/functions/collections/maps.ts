@@ -1,7 +1,7 @@
 import { ok } from 'neverthrow';
 import { convert } from '../../values/convert.js';
 import { typesEqual } from '../../values/equal.js';
-import { typeText } from '../../values/type-text.js';
+import { article, typeText } from '../../values/type-text.js';
 import type { HclValue } from '../../values/value.js';
 import {
   dynamicType,
@@ -19,7 +19,7 @@ import { itemKeysWork } from '../../values/work.js';
 import { argumentAt, itemsAt, textAt } from '../arguments.js';
 import type { CallResult, EagerFunction } from '../function.js';
 import { defineFunction, fail, failArgument, nullableParameter, parameter, perElement } from '../function.js';
-import { article, described } from './collections.js';
+import { described } from './collections.js';
 
 const any = (name: string) => parameter(name, dynamicType);
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { isBase64, wellFormed } from '../../../shared/values.js';
+import { isBase64, resultOr, wellFormed } from '../../../shared/values.js';
 import type { Budget } from '../../evaluate/budget.js';
 import { meteredJsonText } from '../../values/plain.js';
 import { compareCodePoints, normalizeText } from '../../values/unicode.js';
@@ -183,11 +183,7 @@ export function bytesFromText(text: string): Uint8Array {
 
 /** Decodes UTF-8, keeping a byte-order mark; undefined if the bytes are not UTF-8. */
 export function textFromBytes(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return resultOr(undefined, () => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
 }
 
 export function base64FromBytes(bytes: Uint8Array): string {

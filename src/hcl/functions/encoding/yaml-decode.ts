@@ -1,6 +1,6 @@
 import { ok } from 'neverthrow';
 import type { CST, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { isBase64 } from '../../../shared/values.js';
+import { isBase64, lowerFirst } from '../../../shared/values.js';
 import type { Budget } from '../../evaluate/budget.js';
 import { convert } from '../../values/convert.js';
 import { parseNumber } from '../../values/number.js';
@@ -244,10 +244,6 @@ function reportAt(reader: Reader, node: Node, what: string): undefined {
 function report(reader: Reader, problem: Problem): undefined {
   reader.problem ??= problem;
   return undefined;
-}
-
-function lowerFirst(text: string): string {
-  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
 /**

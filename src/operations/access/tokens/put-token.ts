@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../../access/authorise.js';
+import type { PermissionDenied } from '../../../access/allows.js';
 import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/principal.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import { tokenSecret } from '../../../options/option-kinds.js';

@@ -1,5 +1,5 @@
 import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../../access/authorise.js';
+import type { PermissionDenied } from '../../../access/allows.js';
 import type { MalformedAccessor } from '../../../access/errors.js';
 import { roles } from '../../../access/policy-record.js';
 import { anonymousPrincipal, type Principal } from '../../../access/principal.js';

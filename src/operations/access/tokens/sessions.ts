@@ -1,5 +1,5 @@
 import { err, ok, okAsync, type Result, type ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../../access/authorise.js';
+import type { PermissionDenied } from '../../../access/allows.js';
 import { hostPrincipal } from '../../../access/principal.js';
 import { isExpired, oneTimeTokens, type StoredToken, sessions } from '../../../access/tokens.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';

@@ -1,6 +1,5 @@
 import { errAsync } from 'neverthrow';
-import { everyNamespace } from '../../../access/allows.js';
-import { authorise, type PermissionDenied } from '../../../access/authorise.js';
+import { authorise, everyNamespace, type PermissionDenied } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';

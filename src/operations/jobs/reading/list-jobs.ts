@@ -1,6 +1,5 @@
 import { err, errAsync, ok, type Result } from 'neverthrow';
-import { allowsNodePool, everyNamespace } from '../../../access/allows.js';
-import type { PermissionDenied } from '../../../access/authorise.js';
+import { allowsNodePool, everyNamespace, type PermissionDenied } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import type { FilterEvaluationError } from '../../../filter/value-tests.js';
 import { declarations } from '../../../functions/declaration.js';

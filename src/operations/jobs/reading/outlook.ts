@@ -12,7 +12,7 @@ import {
   periodicProblems,
   type UpcomingLaunch,
 } from '../../../jobs/periodic/validate-periodic.js';
-import { endedRuns } from '../../../jobs/runs/run-history.js';
+import { endedRuns } from '../../../jobs/runs/job-run.js';
 import { jobSummaries } from '../../../jobs/status/job-summary.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import {

@@ -5,14 +5,15 @@ import { declarations } from '../../../functions/declaration.js';
 import { runId, runs, type StoredRun } from '../../../functions/run.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-record.js';
-import { outcomeWords, type RunOutcome } from '../../../jobs/runs/job-run.js';
 import {
   type EndedRun,
   endedRuns,
   type FailedRun,
   type FailureCause,
   FailureCauses,
-} from '../../../jobs/runs/run-history.js';
+  outcomeWords,
+  type RunOutcome,
+} from '../../../jobs/runs/job-run.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { createdPositionOf, type Page, pageInSteps, type Source, takesAll } from '../../../queries/page.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';

@@ -1,6 +1,5 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allows, allowsArea, allowsHostVolume } from '../../../access/allows.js';
-import type { PermissionDenied } from '../../../access/authorise.js';
+import { allows, allowsArea, allowsHostVolume, type PermissionDenied } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import { evaluatePolicies, policyRefused } from '../../../jobs/admission/job-policy.js';
 import { demandOf, minus, noDemand, quotaExcess, quotaOf } from '../../../jobs/admission/namespace-quota.js';

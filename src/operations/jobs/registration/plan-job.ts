@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
-import { authorise } from '../../../access/authorise.js';
+import { authorise } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import type { JobOfFunction } from '../../../functions/errors.js';
 import { registrationOf } from '../../../jobs/changes/decide-registration.js';

@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { authorise, type PermissionDenied } from '../../../access/authorise.js';
+import { authorise, type PermissionDenied } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import type { JobOfFunction } from '../../../functions/errors.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';

@@ -1,5 +1,5 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
-import { authorise, type PermissionDenied } from '../../../access/authorise.js';
+import { authorise, type PermissionDenied } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
 import { evaluatePolicies } from '../../../jobs/admission/job-policy.js';

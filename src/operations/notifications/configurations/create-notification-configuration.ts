@@ -1,4 +1,5 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { allowsKind, allowsWorkspace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import {
   configurations,
@@ -24,7 +25,7 @@ import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
-import { findWorkspace } from '../find-resource.js';
+import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { addQueue } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { mailObstacle, refusedVerification, verifyDestination } from './verify-destination.js';
@@ -66,8 +67,8 @@ export function createUnderNewName(
   request: CreateConfigurationRequest,
 ): Promise<Result<ConfigurationView, CreateConfigurationError | NameTaken>> {
   return create<CreateConfigurationError | NameTaken>(context, caller, request, (view) => {
-    const present = view.list(configurations, { index: 'by_workspace', prefix: [request.workspaceId] });
-    const taken = present.some(({ record }) => record.name === request.attributes.name);
+    const present = visibleConfigurations(view, caller, request.workspaceId);
+    const taken = present.some(({ name }) => name === request.attributes.name);
     return taken ? err({ type: 'name_taken' }) : ok(undefined);
   });
 }
@@ -105,7 +106,7 @@ async function create<E extends { readonly type: string }>(
     if (workspace.isErr()) return err(workspace.error);
     const admitted = admit(tx);
     if (admitted.isErr()) return err(admitted.error);
-    const full = limitReached(context, tx, workspaceId);
+    const full = limitReached(context, tx, caller, workspaceId);
     if (full !== null) return err(full);
     const { options: asked, ...stated } = contents;
     const options = encryptOptions(context, asked);
@@ -149,13 +150,24 @@ function decide(
     request.faults,
   );
   if (decided.isErr()) return err(decided.error);
-  const full = limitReached(context, view, request.workspaceId);
+  if (!allowsKind(caller, request.workspaceId, decided.value.contents.kind)) {
+    const message = `destination-type must be one of ${caller.portal?.kinds.join(', ') || 'none'} here`;
+    return err({ type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/destination-type', message }] });
+  }
+  const full = limitReached(context, view, caller, request.workspaceId);
   return full === null ? ok(decided.value) : err(full);
 }
 
-function limitReached(context: EngineContext, view: ReadView, workspaceId: string): LimitReached | null {
-  const limit = context.settings.notifications.maximumPerWorkspace;
-  const present = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId], limit });
+function limitReached(
+  { settings }: EngineContext,
+  view: ReadView,
+  caller: Principal,
+  workspaceId: string,
+): LimitReached | null {
+  const most = settings.notifications.maximumPerWorkspace;
+  const isAdmin = allowsWorkspace(caller, workspaceId, 'admin');
+  const limit = isAdmin ? most : Math.min(most, caller.portal?.configurations ?? 0);
+  const present = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId], limit: most });
   if (present.length < limit) return null;
   const message = `Workspace has reached its limit of ${limit} Notification Configurations`;
   return { type: 'limit_reached', limit, message };

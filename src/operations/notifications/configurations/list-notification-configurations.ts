@@ -2,10 +2,15 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { queues } from '../../../notifications/queue/queue-record.js';
+import { users } from '../../../notifications/workspace.js';
 import type { StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { findConfiguration, findWorkspace } from '../find-resource.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
+import { findConfiguration, findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type PageRequest, readPage } from '../list-inputs.js';
+import { readRowsWaiting } from '../read-waiting.js';
 import { type ConfigurationView, type HealthView, viewConfiguration } from './configuration-view.js';
 
 /** The position of a page in a counted list. Page numbers begin at 1. */
@@ -35,23 +40,27 @@ export interface ConfigurationList {
 export function listNotificationConfigurations(
   context: EngineContext,
   caller: Principal,
-  request: PageRequest & { readonly workspaceId: string },
-): ResultAsync<ConfigurationList, NotFound | InvalidParameter | StorageError> {
+  request: PageRequest & MayWait & { readonly workspaceId: string },
+): ResultAsync<ConfigurationList & { readonly index: number }, NotFound | InvalidParameter | StorageError> {
   const { workspaceId } = request;
-  return context.storage
-    .read((view): Result<ConfigurationList, NotFound | InvalidParameter> => {
+  const tables = [rowsUnder(configurations, [workspaceId], 'by_workspace'), queues, users];
+  return readRowsWaiting(
+    context,
+    tables,
+    (view): Result<ConfigurationList, NotFound | InvalidParameter> => {
       const workspace = findWorkspace(view, caller, workspaceId);
       if (workspace.isErr()) return err(workspace.error);
       const page = readPage(context.settings.notifications, request);
       if (page.isErr()) return err(page.error);
-      const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId], reverse: true });
+      const rows = visibleConfigurations(view, caller, workspaceId).toReversed();
       const { number, size } = page.value ?? { number: 1, size: rows.length };
       const items = rows
         .slice((number - 1) * size, number * size)
-        .map((row) => viewConfiguration(context, view, row.record, workspace.value));
+        .map((row) => viewConfiguration(context, view, row, workspace.value));
       return ok({ items, pagination: page.value === null ? null : paginate(number, size, rows.length) });
-    })
-    .andThen((it) => it);
+    },
+    request.waiting,
+  );
 }
 
 /** A page beyond the last one has neither a previous nor a next page. */
@@ -72,22 +81,29 @@ export function paginate(number: number, size: number, totalCount: number): Pagi
 export function showNotificationConfiguration(
   context: EngineContext,
   caller: Principal,
-  request: { readonly configurationId: string },
-): ResultAsync<ConfigurationView, NotFound | StorageError> {
-  return context.storage
-    .read((view) =>
-      findConfiguration(view, caller, request.configurationId).map(({ configuration, workspace }) =>
+  { configurationId, waiting }: MayWait & { readonly configurationId: string },
+): ResultAsync<ConfigurationView & { readonly index: number }, NotFound | StorageError> {
+  const tables = [rowsUnder(configurations, [configurationId]), rowsUnder(queues, [configurationId]), users];
+  return readRowsWaiting(
+    context,
+    tables,
+    (view) =>
+      findConfiguration(view, caller, configurationId).map(({ configuration, workspace }) =>
         viewConfiguration(context, view, configuration, workspace),
       ),
-    )
-    .andThen((it) => it);
+    waiting,
+  );
 }
 
 /** The health of the deliveries of one configuration. */
 export function showDestinationHealth(
   context: EngineContext,
   caller: Principal,
-  request: { readonly configurationId: string },
-): ResultAsync<HealthView & { readonly id: string }, NotFound | StorageError> {
-  return showNotificationConfiguration(context, caller, request).map(({ id, health }) => ({ id, ...health }));
+  request: MayWait & { readonly configurationId: string },
+): ResultAsync<HealthView & { readonly id: string; readonly index: number }, NotFound | StorageError> {
+  return showNotificationConfiguration(context, caller, request).map(({ id, health, index }) => ({
+    id,
+    ...health,
+    index,
+  }));
 }

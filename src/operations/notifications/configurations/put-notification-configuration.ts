@@ -1,11 +1,10 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configurations/configuration.js';
 import { decideUpdate } from '../../../notifications/configurations/decide-configuration.js';
 import type { Conflict } from '../../../notifications/errors.js';
 import { users } from '../../../notifications/workspace.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { findWorkspace } from '../find-resource.js';
+import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import {
   type CreateConfigurationError,
@@ -73,8 +72,8 @@ async function putOnce(
 ): Promise<Result<ConfigurationView, PutConfigurationError | NameTaken>> {
   const read = await context.storage.read((view) =>
     findWorkspace(view, caller, request.workspaceId).map((workspace): Present => {
-      const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspace.id] });
-      const present = rows.find(({ record }) => record.name === request.attributes.name)?.record;
+      const visible = visibleConfigurations(view, caller, workspace.id);
+      const present = visible.find(({ name }) => name === request.attributes.name);
       if (present === undefined) return { type: 'absent' };
       const before = contentsOf(context, present);
       const configurationContext = {

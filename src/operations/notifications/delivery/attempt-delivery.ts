@@ -2,7 +2,14 @@ import { err, ok, type Result } from 'neverthrow';
 import { classifyAnswer, classifySilence, type Failure } from '../../../notifications/delivery/classify-failure.js';
 import type { Delivery, RecipientResult } from '../../../notifications/delivery/delivery.js';
 import { extraHeaders } from '../../../notifications/delivery/delivery-options.js';
-import { redactHeaders, type Secrets, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
+import {
+  redactHeaders,
+  redactSentHeaders,
+  type Secrets,
+  secretsSentTo,
+  withoutSecrets,
+  withoutUserinfo,
+} from '../../../notifications/delivery/redact.js';
 import {
   type AttemptReport,
   bodyOfEvent,
@@ -109,11 +116,24 @@ async function attemptHttp(
     'http.request.method': 'POST',
     'server.address': destination.origin,
   });
-  const headers = requestHeaders({ kind: delivery.kind, body }, notifications, notifications.signature, identity);
-  const sent = await context.delivery.send({
+  const { signature } = notifications;
+  const headers = {
+    ...requestHeaders({ kind: delivery.kind, body }, notifications, signature, identity),
+    ...traceHeader(context, span, delivery),
+    ...added,
+  };
+  const secretNames = [...signature.headers, 'webhook-signature', ...Object.keys(added)];
+  // The transport makes the header from credentials in the URL.
+  const ofUrl = withoutUserinfo(destination.url) === destination.url ? {} : { authorization: '' };
+  const request = {
     method: 'POST',
+    headers: redactSentHeaders({ ...ofUrl, ...headers }, secretNames),
+    bodyBytes: Buffer.byteLength(body),
+  } as const;
+  const sent = await context.delivery.send({
+    method: request.method,
     url: destination.url,
-    headers: { ...headers, ...traceHeader(context, span, delivery), ...added },
+    headers,
     body,
     connectTimeout: Math.min(connectTimeout, options.timeout ?? connectTimeout),
     totalTimeout: options.timeout ?? totalTimeout,
@@ -126,11 +146,12 @@ async function attemptHttp(
     const { address, timing } = sent.error;
     const failure = classifySilence(sent.error);
     const report = silentAttempt(context, { destination: destination.origin, startedAt: timing.startedAt }, failure);
-    return { ...report, body, attempt: { ...report.attempt, address, total: Math.round(timing.total) } };
+    return { ...report, body, attempt: { ...report.attempt, address, total: Math.round(timing.total), request } };
   }
   const tokens = [destination.token, ...identity.retiredTokens];
   const secrets = secretsSentTo({ url: destination.url, tokens, headers: added });
-  return reportOf(context, delivery, sent.value, { destination: destination.origin, body, secrets });
+  const report = reportOf(context, delivery, sent.value, { destination: destination.origin, body, secrets });
+  return { ...report, attempt: { ...report.attempt, request } };
 }
 
 interface SentTo {

@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import type { PermissionDenied } from '../../../access/authorise.js';
+import type { PermissionDenied } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { decideEventType, problemsOfSchema } from '../../../notifications/events/decide-event-type.js';

@@ -1,19 +1,24 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
-import type { Principal } from '../../../access/principal.js';
+import { allowsKind } from '../../../access/allows.js';
+import type { Principal, WorkspaceRight } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import {
   type Delivery,
   type DeliveryOutcome,
+  deliveries,
   deliveryOutcomes,
+  isUnfinished,
   outcomeOf,
   sequenceFromId,
+  withoutContents,
 } from '../../../notifications/delivery/delivery.js';
-import { freshDelivery } from '../../../notifications/delivery/transition-delivery.js';
+import { freshDelivery, transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import {
   eventRecord,
   events,
   filterProblem,
+  orderKeyOf,
   passesFilter,
   type StoredEvent,
 } from '../../../notifications/events/event.js';
@@ -23,14 +28,19 @@ import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { readInTurns } from '../../context/steps-in-turns.js';
-import { deliveryOf } from '../../records/delivery-rows.js';
-import { firstSequenceIn, mayAdminister } from '../../records/earlier-workspace.js';
+import { deliveryOf, releaseNext } from '../../records/delivery-rows.js';
+import { firstSequenceIn, mayManage } from '../../records/earlier-workspace.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
+import type { Transaction } from '../../write-transaction.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
-import { findWorkspace } from '../find-resource.js';
+import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
-import { currentState, type DeliveryDetails, describeDelivery } from '../log/delivery-log.js';
+import { touchQueue } from '../log/change-queue.js';
+import { currentState, type DeliveryDetails, describeDelivery, queueClock } from '../log/delivery-log.js';
+import { readRowsWaiting, readWaiting } from '../read-waiting.js';
 
 /** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
@@ -40,6 +50,8 @@ export interface EventSummary {
   readonly workspaceId: string;
   /** A trigger, or the name of an event type. */
   readonly trigger: string;
+  /** Whether it is a sample, which one configuration is notified of. */
+  readonly sample: boolean;
   /** A sentence for people. */
   readonly message: string;
   /** When it was accepted. */
@@ -62,7 +74,7 @@ export interface EventDetails extends EventSummary {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Every attempt at each of its destinations. */
   readonly attempts: readonly DeliveryDetails[];
-  /** For each current configuration of the workspace, whether it would be notified now, with reasons. */
+  /** For each current configuration of the workspace, whether it would be notified now, with reasons; empty for a sample. */
   readonly explanations: readonly Explanation[];
 }
 
@@ -95,13 +107,14 @@ const deepest = 20_000;
 /** Events read in one step. */
 const chunk = 32;
 
-/** The events of a workspace, newest first, with the outcomes of their deliveries. Needs admin rights. */
+/** The events of a workspace, newest first, with the outcomes of their deliveries. */
 export function listNotificationEvents(
   context: EngineContext,
   caller: Principal,
-  request: ListEventsRequest,
-): ResultAsync<EventList, NotFound | InvalidParameter | StorageError> {
-  return readInTurns(context, (current) => listInSteps(context, current, caller, request)).andThen((it) => it);
+  request: ListEventsRequest & MayWait,
+): ResultAsync<EventList & { readonly index: number }, NotFound | InvalidParameter | StorageError> {
+  const tables = [rowsUnder(events, [request.workspaceId], 'by_workspace'), deliveries, queues];
+  return readWaiting(context, tables, (current) => listInSteps(context, current, caller, request), request.waiting);
 }
 
 function* listInSteps(
@@ -120,57 +133,65 @@ function* listInSteps(
   if (trigger.isErr()) return err(trigger.error);
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
   const { number, size } = page.value;
-  const found = yield* matchingEvents(current, { ...request, trigger: trigger.value ?? undefined }, ordered);
+  const found = yield* matchingEvents(current, caller, { ...request, trigger: trigger.value ?? undefined }, ordered);
   const shown = found.events.slice((number - 1) * size, number * size);
   return ok({
-    items: shown.map((event) => summarise(current(), event, ordered)),
+    items: shown.map((event) => summarise(current(), caller, event, ordered)),
     ...pageNumbers(page.value, found.events.length > number * size),
     totalCount: found.events.length,
     counted: found.whole,
   });
 }
 
-/** One event with its content, every attempt, and an explanation for each configuration. Needs admin rights. */
+/** One event with its content, every attempt, and an explanation for each configuration. */
 export function showNotificationEvent(
   context: EngineContext,
   caller: Principal,
-  { eventId }: { readonly eventId: string },
-): ResultAsync<EventDetails, NotFound | StorageError> {
+  { eventId, waiting }: MayWait & { readonly eventId: string },
+): ResultAsync<EventDetails & { readonly index: number }, NotFound | StorageError> {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
-  return context.storage
-    .read((view): Result<EventDetails, NotFound> => {
+  const tables = [rowsUnder(events, [sequenceFromId(eventId) ?? 0]), deliveries, queues, configurations, workspaces];
+  return readRowsWaiting(
+    context,
+    tables,
+    (view): Result<EventDetails, NotFound> => {
       const event = findEvent(view, caller, eventId);
       if (event.isErr()) return err(event.error);
-      const attempts = deliveriesOf(view, event.value, ordered);
+      const attempts = visibleDeliveries(view, caller, event.value, ordered);
       return ok({
-        ...summarise(view, event.value, ordered),
+        ...summarise(view, caller, event.value, ordered),
         attributes: eventRecord(event.value.event),
         attempts: attempts.map((delivery) =>
           describeDelivery(delivery, null, bodyOf(context, delivery, event.value).unwrapOr(null)),
         ),
-        explanations: explanationsOf(view, event.value),
+        explanations: explanationsOf(view, caller, event.value),
       });
-    })
-    .andThen((it) => it);
-}
-
-/** Empty for an event of a removed workspace. */
-function explanationsOf(view: ReadView, { workspaceId, sequence, event }: StoredEvent): Explanation[] {
-  const workspace = view.get(workspaces, [workspaceId])?.record;
-  if (workspace === undefined || sequence < firstSequenceIn(view, workspaceId)) return [];
-  const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
-  return explain(
-    event,
-    workspace,
-    rows.map(({ record }) => record),
+    },
+    waiting,
   );
 }
 
-/** The stored event, if the caller may administer its workspace. */
-export function findEvent(view: ReadView, caller: Principal, id: string): Result<StoredEvent, NotFound> {
+/** Empty for a sample, and for an event of a removed workspace. */
+function explanationsOf(
+  view: ReadView,
+  caller: Principal,
+  { workspaceId, sequence, event, sample }: StoredEvent,
+): Explanation[] {
+  const workspace = view.get(workspaces, [workspaceId])?.record;
+  if (workspace === undefined || sample === true || sequence < firstSequenceIn(view, workspaceId)) return [];
+  return explain(event, workspace, visibleConfigurations(view, caller, workspaceId));
+}
+
+/** The stored event, if the caller has the right on its workspace. */
+export function findEvent(
+  view: ReadView,
+  caller: Principal,
+  id: string,
+  right?: WorkspaceRight,
+): Result<StoredEvent, NotFound> {
   const sequence = sequenceFromId(id);
   const event = sequence === null ? undefined : view.get(events, [sequence])?.record;
-  const known = event?.id === id && mayAdminister(view, caller, event);
+  const known = event?.id === id && mayManage(view, caller, event, right);
   return known ? ok(event) : err({ type: 'not_found', resource: 'notification_event', id });
 }
 
@@ -182,17 +203,23 @@ export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolea
   });
 }
 
-function summarise(view: ReadView, event: StoredEvent, ordered: boolean): EventSummary {
-  const { id, workspaceId, trigger, createdAt, idempotencyKey, erasedAt } = event;
+/** Those of the deliveries that exist for the caller. */
+export function visibleDeliveries(view: ReadView, caller: Principal, event: StoredEvent, ordered: boolean): Delivery[] {
+  return deliveriesOf(view, event, ordered).filter(({ kind }) => allowsKind(caller, event.workspaceId, kind));
+}
+
+function summarise(view: ReadView, caller: Principal, event: StoredEvent, ordered: boolean): EventSummary {
+  const { id, workspaceId, trigger, sample = false, createdAt, idempotencyKey, erasedAt } = event;
   return {
     id,
     workspaceId,
     trigger,
+    sample,
     message: event.event.message,
     createdAt: isoFromInstant(createdAt),
     idempotencyKey,
     erasedAt: erasedAt === undefined ? null : isoFromInstant(erasedAt),
-    deliveries: deliveriesOf(view, event, ordered).map((delivery) => ({
+    deliveries: visibleDeliveries(view, caller, event, ordered).map((delivery) => ({
       id: delivery.id,
       configurationId: delivery.configurationId,
       outcome: outcomeOf(delivery.state),
@@ -222,7 +249,12 @@ interface MatchingEvents {
 }
 
 /** Matching events, newest first. Each step reads one chunk. */
-function* matchingEvents(current: () => ReadView, request: ListEventsRequest, ordered: boolean): Steps<MatchingEvents> {
+function* matchingEvents(
+  current: () => ReadView,
+  caller: Principal,
+  request: ListEventsRequest,
+  ordered: boolean,
+): Steps<MatchingEvents> {
   const { workspaceId, since = Number.NEGATIVE_INFINITY } = request;
   const found: StoredEvent[] = [];
   let to: readonly [string, number] = [workspaceId, Number.MAX_SAFE_INTEGER];
@@ -234,7 +266,7 @@ function* matchingEvents(current: () => ReadView, request: ListEventsRequest, or
     for (const [at, { record: event }] of rows.entries()) {
       if (event.createdAt < since) return { events: found, whole: true };
       if (looked + at >= deepest) return { events: found, whole: false };
-      if (matches(view, event, request, ordered)) found.push(event);
+      if (matches(view, caller, event, request, ordered)) found.push(event);
     }
     const last = rows.at(-1)?.record;
     if (last === undefined || rows.length < limit) return { events: found, whole: true };
@@ -245,6 +277,7 @@ function* matchingEvents(current: () => ReadView, request: ListEventsRequest, or
 
 function matches(
   view: ReadView,
+  caller: Principal,
   event: StoredEvent,
   { trigger, outcome, until, filter }: ListEventsRequest,
   ordered: boolean,
@@ -252,5 +285,55 @@ function matches(
   if (until !== undefined && event.createdAt >= until) return false;
   if (trigger !== undefined && event.trigger !== trigger) return false;
   if (filter !== undefined && !passesFilter(filter, event.event)) return false;
-  return outcome === undefined || deliveriesOf(view, event, ordered).some(({ state }) => outcomeOf(state) === outcome);
+  return (
+    outcome === undefined ||
+    visibleDeliveries(view, caller, event, ordered).some(({ state }) => outcomeOf(state) === outcome)
+  );
+}
+
+/**
+ * Erases the content of an event and every response to it. Its record is kept: the time of acceptance and the outcomes of its
+ * deliveries. Unfinished deliveries are cancelled. A request in progress cannot be stopped; only the status of its response is kept.
+ */
+export function eraseNotificationEvent(
+  context: EngineContext,
+  caller: Principal,
+  { eventId }: { readonly eventId: string },
+): ResultAsync<void, NotFound | StorageError> {
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  return commit<void, NotFound>(context, caller, (tx) => {
+    const found = findEvent(tx, caller, eventId, 'admin');
+    if (found.isErr()) return err(found.error);
+    const event = found.value;
+    const { queue: now } = queueClock(context, tx);
+    for (const delivery of deliveriesOf(tx, event, ordered)) eraseDelivery(tx, delivery, now);
+    tx.put(events, erased(event, tx.now));
+    return ok(undefined);
+  }).map(() => undefined);
+}
+
+function erased(event: StoredEvent, now: number): StoredEvent {
+  const { trigger, createdAt } = event;
+  return {
+    ...event,
+    erasedAt: event.erasedAt ?? now,
+    event: {
+      kind: 'custom',
+      trigger,
+      message: '',
+      data: {},
+      orderKey: orderKeyOf(event.event),
+      occurredAt: new Date(createdAt).toISOString(),
+      body: 'envelope',
+    },
+  };
+}
+
+function eraseDelivery(tx: Transaction, delivery: Delivery, now: Instant): void {
+  const cancelled = transitionDelivery(delivery.state, { type: 'cancelled', at: tx.now, reason: 'content_erased' });
+  const next: Delivery = { ...withoutContents(delivery), state: cancelled.unwrapOr(delivery.state) };
+  tx.put(deliveries, next);
+  if (!isUnfinished(delivery.state)) return;
+  releaseNext(tx, next, now);
+  touchQueue(tx, delivery.configurationId);
 }

@@ -1,6 +1,6 @@
 import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configurations/configuration.js';
+import { freshDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { Conflict, FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { customEvent } from '../../../notifications/events/decide-event-type.js';
 import type { NotificationEvent } from '../../../notifications/events/event.js';
@@ -11,6 +11,7 @@ import {
   type ReadEvent,
 } from '../../../notifications/events/event-attributes.js';
 import { alertTypeNamed, type EventType, eventTypes } from '../../../notifications/events/event-type.js';
+import { sampleEvent } from '../../../notifications/events/sample-event.js';
 import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -21,8 +22,11 @@ import {
   firstWithKey,
   type PublishedEvent,
   publishNotificationEvent,
+  storeEvent,
 } from '../../records/publish-notification-event.js';
-import { findWorkspace } from '../find-resource.js';
+import { recipientsOf } from '../configurations/verify-notification-configuration.js';
+import { findConfiguration, findWorkspace, visibleConfigurations } from '../find-resource.js';
+import { type DeliverySummary, summariseDelivery } from '../log/delivery-log.js';
 
 /** An event as a value, or as attributes from outside with the payloads' field names. */
 type EventRequest = {
@@ -90,11 +94,50 @@ export function explainEvent(
       const typeNamed = (name: unknown) => alertTypeNamed(name) ?? registeredType(view, name);
       const read = readEvent(request, context.clock.now(), typeNamed);
       if (read.isErr()) return err(read.error);
-      const rows = view.list(configurations, { index: 'by_workspace', prefix: [request.workspaceId] });
-      const present = rows.map((row) => row.record);
+      const present = visibleConfigurations(view, caller, request.workspaceId);
       return ok(explain(read.value.event, workspace.value, present));
     })
     .andThen((it) => it);
+}
+
+/** Selects the example to send. */
+interface SampleRequest {
+  readonly configurationId: string;
+  readonly sample: { readonly trigger: string };
+  readonly faults?: readonly FieldFault[];
+}
+
+/**
+ * Queues the example of an event for one configuration, whether or not it is subscribed to the trigger and whatever its filter. It is delivered like
+ * every other event; nobody else is notified of it. Like a redelivery it needs an enabled configuration.
+ */
+export function sendSampleEvent(
+  context: EngineContext,
+  caller: Principal,
+  { configurationId, sample: { trigger }, faults = [] }: SampleRequest,
+): ResultAsync<DeliverySummary, NotFound | InvalidAttributes | Conflict | StorageError> {
+  return commit<DeliverySummary, NotFound | InvalidAttributes | Conflict>(context, caller, (tx) => {
+    const found = findConfiguration(tx, caller, configurationId);
+    if (found.isErr()) return err(found.error);
+    if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
+    const { configuration, workspace } = found.value;
+    const unique = tx.ids.next('notification_event').slice(-16);
+    const event = sampleEvent(trigger, registeredType(tx, trigger), { now: tx.now, unique });
+    if (event.isErr()) return err(event.error);
+    const conflict = (message: string) => err({ type: 'conflict', message } as const);
+    if (!configuration.enabled) {
+      return conflict('The notification configuration is disabled; enable it before sending a sample');
+    }
+    if (configuration.kind === 'email' && recipientsOf(tx, configuration, workspace).length === 0) {
+      return conflict('The notification configuration has no recipients; add users of the organization');
+    }
+    const asked = { event: event.value, idempotencyKey: null, notified: [configuration], sample: true } as const;
+    const { stored } = storeEvent(tx, tx, workspace, asked);
+    const delivery = freshDelivery(stored, 0, false);
+    const { id: eventId, workspaceId, trigger: sent } = stored;
+    tx.emit('notification.event', { eventId, workspaceId, trigger: sent, deliveryIds: [delivery.id] });
+    return ok(summariseDelivery(delivery, { nextAttemptAt: tx.now, waitsFor: null }));
+  }).map(({ value }) => value);
 }
 
 /** `typeNamed` finds the type of an event outside the notification interface. */

@@ -105,9 +105,9 @@ export function isFailed(outcome: DeliveryOutcome | null): outcome is Recoverabl
 /** The maximum number of deliveries read at once. */
 export const readAtOnce = 500;
 
-/** Whether a bulk redelivery re-sends the delivery. Erased events have nothing to send. */
+/** Whether a bulk redelivery re-sends the delivery. Erased events have nothing to send, and samples are not missed. */
 export function isSelected(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
-  return delivery.erased !== true && (trigger === null || trigger === delivery.trigger);
+  return delivery.erased !== true && delivery.sample !== true && (trigger === null || trigger === delivery.trigger);
 }
 
 /** Deliveries of a configuration that ended in the time range, oldest end first, beginning after `after`. */
@@ -136,6 +136,8 @@ export interface DeliverySummary {
   readonly kind: DestinationKind;
   /** A trigger, or the name of an event type. */
   readonly trigger: string;
+  /** Whether its event is a sample, which only this configuration is notified of. */
+  readonly sample: boolean;
   /** How it ended, or `pending`. */
   readonly outcome: DeliveryOutcome;
   /** Why it ended without success; null otherwise. */
@@ -159,7 +161,11 @@ export interface DeliverySummary {
 /** A delivery with its attempts in full and the sent body. */
 export interface DeliveryDetails extends DeliverySummary {
   /** The latest 50, oldest first. */
-  readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
+  readonly attempts: readonly (Omit<Attempt, 'startedAt' | 'request'> & {
+    readonly startedAt: string;
+    /** Null for e-mail, and when nothing was to be sent or an earlier version made the attempt. */
+    readonly request: NonNullable<Attempt['request']> | null;
+  })[];
   /** E-mail: the result for each recipient. */
   readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
   /** The sent body; null when it can no longer be rendered. */
@@ -181,6 +187,7 @@ export function summariseDelivery(delivery: Delivery, pending: Pending | null): 
     eventId: delivery.eventId,
     kind: delivery.kind,
     trigger: delivery.trigger,
+    sample: delivery.sample ?? false,
     outcome: outcomeOf(delivery.state),
     reason: 'reason' in delivery.state ? delivery.state.reason : null,
     createdAt: isoFromInstant(delivery.createdAt),
@@ -196,7 +203,11 @@ export function summariseDelivery(delivery: Delivery, pending: Pending | null): 
 export function describeDelivery(delivery: Delivery, pending: Pending | null, body: string | null): DeliveryDetails {
   return {
     ...summariseDelivery(delivery, pending),
-    attempts: delivery.attempts.map((attempt) => ({ ...attempt, startedAt: isoFromInstant(attempt.startedAt) })),
+    attempts: delivery.attempts.map(({ request = null, ...attempt }) => ({
+      ...attempt,
+      startedAt: isoFromInstant(attempt.startedAt),
+      request,
+    })),
     recipients: (delivery.recipients ?? []).map((result) => ({ ...result, at: isoFromInstant(result.at) })),
     body,
   };

@@ -1,25 +1,32 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configurations/configuration.js';
+import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import {
+  type Attempt,
   type Delivery,
   type DeliveryOutcome,
+  deliveries,
   deliveryOutcomes,
   dueSinceAcceptance,
   isUnfinished,
   outcomeOf,
+  positionFromDeliveryId,
+  sequenceFromId,
 } from '../../../notifications/delivery/delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { events } from '../../../notifications/events/event.js';
 import { type Pace, queues, waitOf } from '../../../notifications/queue/queue-record.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { readInTurns } from '../../context/steps-in-turns.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { paceOf } from '../delivery/load-destination.js';
-import { findConfiguration, findDelivery } from '../find-resource.js';
+import { findConfiguration, findDelivery, findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
+import { readRowsWaiting, readWaiting } from '../read-waiting.js';
 import {
   currentState,
   type DeliveryDetails,
@@ -36,19 +43,38 @@ import {
   summariseDelivery,
   unfinishedDeliveries,
 } from './delivery-log.js';
+import { endOf } from './redeliver.js';
 
-/** Selects the deliveries of `listDeliveries`. */
-interface ListDeliveriesRequest extends PageRequest {
-  readonly configurationId: string;
+interface DeliveryFilters extends PageRequest {
   /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
   readonly outcome?: string | undefined;
   /** Any form of a trigger; all when absent. */
   readonly trigger?: string | undefined;
+  /** How the last attempt was answered: a status code, a class such as `5xx`, or `none` for a failure without an answer. */
+  readonly status?: string | undefined;
+  /** Start of the time range of acceptance, inclusive. */
+  readonly since?: Instant | undefined;
+  /** End of that range, exclusive. */
+  readonly until?: Instant | undefined;
+}
+
+/** Selects the deliveries of `listDeliveries`. */
+interface ListDeliveriesRequest extends DeliveryFilters {
+  readonly configurationId: string;
+}
+
+/** Selects the deliveries of `listDeliveriesOfWorkspace`. */
+interface ListOfWorkspaceRequest extends DeliveryFilters {
+  readonly workspaceId: string;
+  /** The ID of one of its configurations; all when absent. */
+  readonly configuration?: string | undefined;
 }
 
 /** One page of a log, without a total count. */
 export interface DeliveryList extends PageNumbers {
   readonly items: readonly DeliverySummary[];
+  /** False when the limit of examined entries was reached: older matches may be missing. */
+  readonly whole: boolean;
 }
 
 /** The deepest entry that a page number reaches, and the maximum number of entries examined for one page with a filter. */
@@ -58,47 +84,85 @@ const deepest = 50_000;
 export function listDeliveries(
   context: EngineContext,
   caller: Principal,
-  request: ListDeliveriesRequest,
-): ResultAsync<DeliveryList, NotFound | InvalidParameter | StorageError> {
-  return readInTurns(context, (current) => listInSteps(context, current, caller, request)).andThen((it) => it);
+  request: ListDeliveriesRequest & MayWait,
+): ResultAsync<DeliveryList & { readonly index: number }, NotFound | InvalidParameter | StorageError> {
+  const { configurationId, waiting } = request;
+  const owners = (view: ReadView) =>
+    findConfiguration(view, caller, configurationId).map(({ configuration }) => [configuration]);
+  const tables = [
+    rowsUnder(deliveries, [configurationId], 'log'),
+    rowsUnder(queues, [configurationId]),
+    rowsUnder(configurations, [configurationId]),
+  ];
+  return readWaiting(context, tables, (current) => listInSteps(context, current, request, owners), waiting);
+}
+
+/** The deliveries to all present configurations of a workspace, in the same order. */
+export function listDeliveriesOfWorkspace(
+  context: EngineContext,
+  caller: Principal,
+  request: ListOfWorkspaceRequest & MayWait,
+): ResultAsync<DeliveryList & { readonly index: number }, NotFound | InvalidParameter | StorageError> {
+  const { workspaceId, configuration: asked, waiting } = request;
+  const owners = (view: ReadView): Result<readonly NotificationConfiguration[], NotFound | InvalidParameter> =>
+    findWorkspace(view, caller, workspaceId).andThen(() => {
+      const visible = visibleConfigurations(view, caller, workspaceId);
+      const present = visible.filter(({ id }) => asked === undefined || id === asked);
+      if (asked === undefined || present.length > 0) return ok(present);
+      return invalidFilter('configuration', 'The workspace has no such notification configuration');
+    });
+  const tables = [deliveries, queues, rowsUnder(configurations, [workspaceId], 'by_workspace')];
+  return readWaiting(context, tables, (current) => listInSteps(context, current, request, owners), waiting);
 }
 
 function* listInSteps(
   context: EngineContext,
   current: () => ReadView,
-  caller: Principal,
-  request: ListDeliveriesRequest,
+  request: DeliveryFilters,
+  ownersIn: (view: ReadView) => Result<readonly NotificationConfiguration[], NotFound | InvalidParameter>,
 ): Steps<Result<DeliveryList, NotFound | InvalidParameter>> {
-  const found = findConfiguration(current(), caller, request.configurationId);
-  if (found.isErr()) return err(found.error);
-  const { notifications } = context.settings;
-  const page = readPageOrFirst(notifications, request);
+  const owners = ownersIn(current());
+  if (owners.isErr()) return err(owners.error);
+  const page = readPageOrFirst(context.settings.notifications, request);
   if (page.isErr()) return err(page.error);
   const filter = readFilter(current(), request);
   if (filter.isErr()) return err(filter.error);
   const { number, size } = page.value;
-  const owner = logOwner(current(), request.configurationId);
-  const matching = yield* collect(current, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });
-  const clock = queueClock(context, current());
-  const { queue } = owner;
-  const pace = paceOf(context, current(), found.value.configuration);
-  const items = matching.slice(0, size);
-  return ok({
-    items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, pace }, delivery))),
-    ...pageNumbers(page.value, matching.length > size),
+  const logs = owners.value.map(({ id }) => logOwner(current(), id));
+  const { matching, whole } = yield* collect(current, logs, filter.value, {
+    skip: (number - 1) * size,
+    take: size + 1,
   });
+  const view = current();
+  const clock = queueClock(context, view);
+  const places = new Map(
+    owners.value.map((configuration, at) => {
+      const queue = logs[at]?.queue ?? null;
+      return [configuration.id, { queue, pace: paceOf(context, view, configuration) }];
+    }),
+  );
+  const items = matching.slice(0, size).map((delivery) => {
+    const place = places.get(delivery.configurationId);
+    return summariseDelivery(delivery, place === undefined ? null : pendingOf(clock, place, delivery));
+  });
+  return ok({ items, ...pageNumbers(page.value, matching.length > size), whole });
 }
 
 /** One delivery with all its attempts. */
 export function showDelivery(
   context: EngineContext,
   caller: Principal,
-  request: { readonly deliveryId: string },
-): ResultAsync<DeliveryDetails, NotFound | StorageError> {
+  request: MayWait & { readonly deliveryId: string },
+): ResultAsync<DeliveryDetails & { readonly index: number }, NotFound | StorageError> {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
-  return context.storage
-    .read((view) =>
-      findDelivery(view, caller, request.deliveryId, ordered).map(({ delivery, event }) => {
+  const { deliveryId, waiting } = request;
+  const first = sequenceFromId(deliveryId) ?? 0;
+  const tables = [rowsUnder(deliveries, [first + (positionFromDeliveryId(deliveryId) ?? 0)]), queues];
+  return readRowsWaiting(
+    context,
+    [...tables, rowsUnder(events, [first])],
+    (view) =>
+      findDelivery(view, caller, deliveryId, ordered).map(({ delivery, event }) => {
         const queue = view.get(queues, [delivery.configurationId])?.record ?? null;
         const shown = currentState(delivery, queue);
         const configuration = view.get(configurations, [delivery.configurationId])?.record;
@@ -106,8 +170,8 @@ export function showDelivery(
         const pending = pendingOf(queueClock(context, view), { queue, pace }, shown);
         return describeDelivery(shown, pending, bodyOf(context, delivery, event).unwrapOr(null));
       }),
-    )
-    .andThen((it) => it);
+    waiting,
+  );
 }
 
 /** For a removed configuration. */
@@ -142,49 +206,101 @@ function dueAt({ createdAt, attempts }: Delivery, due: Instant, clock: QueueCloc
 interface Filter {
   readonly outcome: DeliveryOutcome | null;
   readonly trigger: string | null;
+  /** Whether a delivery with this last attempt is listed. */
+  readonly isAnswered: (last: Attempt | undefined) => boolean;
+  readonly since: Instant;
+  readonly until: Instant;
 }
 
-function readFilter(view: ReadView, request: ListDeliveriesRequest): Result<Filter, InvalidParameter> {
+function readFilter(view: ReadView, request: DeliveryFilters): Result<Filter, InvalidParameter> {
   const outcome = deliveryOutcomes.find((known) => known === request.outcome) ?? null;
   if (request.outcome !== undefined && outcome === null) {
-    const message = `The outcome must be one of ${deliveryOutcomes.join(', ')}`;
-    return err({ type: 'invalid_parameter', parameter: 'filter[outcome]', message });
+    return invalidFilter('outcome', `The outcome must be one of ${deliveryOutcomes.join(', ')}`);
   }
-  return readTriggerFilter(view, 'filter[trigger]', request.trigger).map((trigger) => ({ outcome, trigger }));
+  const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = request;
+  if (Number.isNaN(since) || Number.isNaN(until)) return invalidFilter('since', 'since and until must be times');
+  const isAnswered = answeredAs(request.status);
+  if (isAnswered === null) {
+    return invalidFilter('status', 'The status must be an HTTP status code, a class such as 5xx, or none');
+  }
+  const trigger = readTriggerFilter(view, 'filter[trigger]', request.trigger);
+  return trigger.map((named) => ({ outcome, trigger: named, isAnswered, since, until }));
+}
+
+function invalidFilter(name: string, message: string): Result<never, InvalidParameter> {
+  return err({ type: 'invalid_parameter', parameter: `filter[${name}]`, message });
+}
+
+/** Null for a value that is none. */
+function answeredAs(status: unknown): Filter['isAnswered'] | null {
+  if (status === undefined) return () => true;
+  if (status === 'none') return (last) => last?.status === null && last.failure !== null;
+  if (typeof status !== 'string' || !/^[1-5](?:\d\d|xx)$/.test(status)) return null;
+  const [from, to] = status.endsWith('xx')
+    ? [status.replace('xx', '00'), status.replace('xx', '99')]
+    : [status, status];
+  return (last) => typeof last?.status === 'number' && last.status >= Number(from) && last.status <= Number(to);
 }
 
 /** Entries examined in one step. */
 const examinedPerStep = 64;
 
-/** Each step continues after the previous entry, in the then current view. */
+/** The entries of one log that come next. */
+interface Cursor {
+  readonly owner: LogOwner;
+  ahead: readonly Delivery[];
+  /** Position in `ahead`. */
+  at: number;
+  /** There are none after `ahead`. */
+  isAtEnd: boolean;
+}
+
+/** Merges the logs. Each step continues after the previous entry, in the then current view. */
 function* collect(
   current: () => ReadView,
-  owner: LogOwner,
+  owners: readonly LogOwner[],
   filter: Filter,
   { skip, take }: { readonly skip: number; readonly take: number },
-): Steps<Delivery[]> {
+): Steps<{ readonly matching: readonly Delivery[]; readonly whole: boolean }> {
   const matching: Delivery[] = [];
+  const cursors = owners.map((owner): Cursor => ({ owner, ahead: [], at: 0, isAtEnd: false }));
+  const byEnd = isFailed(filter.outcome);
   let skipped = 0;
-  let last: Delivery | undefined;
-  for (let looked = 0; looked < deepest; looked += examinedPerStep) {
-    const piece = firstOf(
-      entriesFor(current(), owner, filter.outcome, last),
-      Math.min(examinedPerStep, deepest - looked),
-    );
-    for (const delivery of piece) {
-      if (!matches(delivery, filter)) continue;
-      if (skipped < skip) {
-        skipped += 1;
-        continue;
-      }
-      matching.push(delivery);
-      if (matching.length === take) return matching;
+  let looked = 0;
+  for (; looked < deepest; looked += 1) {
+    for (const cursor of cursors) {
+      if (cursor.at < cursor.ahead.length || cursor.isAtEnd) continue;
+      if (cursor.ahead.length > 0) yield;
+      const entries = entriesFor(current(), cursor.owner, filter.outcome, cursor.ahead.at(-1));
+      cursor.ahead = firstOf(entries, examinedPerStep);
+      cursor.at = 0;
+      cursor.isAtEnd = cursor.ahead.length < examinedPerStep;
     }
-    last = piece.at(-1);
-    if (piece.length < examinedPerStep) return matching;
-    yield;
+    const next = newestOf(cursors, byEnd);
+    if (next === undefined || (!byEnd && next.createdAt < filter.since)) break;
+    if (!matches(next, filter)) continue;
+    skipped += 1;
+    if (skipped > skip) matching.push(next);
+    if (matching.length === take) return { matching, whole: true };
   }
-  return matching;
+  return { matching, whole: looked < deepest };
+}
+
+/** Takes the newest of the next entries: by the end of the delivery, or by the acceptance of its event. */
+function newestOf(cursors: readonly Cursor[], byEnd: boolean): Delivery | undefined {
+  let newest: Cursor | undefined;
+  for (const cursor of cursors) {
+    const [one, other] = [cursor.ahead[cursor.at], newest?.ahead[newest.at]];
+    if (one !== undefined && (other === undefined || isNewer(one, other, byEnd))) newest = cursor;
+  }
+  const found = newest?.ahead[newest.at];
+  if (newest !== undefined) newest.at += 1;
+  return found;
+}
+
+function isNewer(one: Delivery, other: Delivery, byEnd: boolean): boolean {
+  const [ended, otherEnded] = byEnd ? [endOf(one)[0], endOf(other)[0]] : [0, 0];
+  return ended === otherEnded ? one.sequence > other.sequence : ended > otherEnded;
 }
 
 function firstOf<T>(entries: Generator<T>, count: number): T[] {
@@ -217,7 +333,8 @@ function entriesFor(
   return newestFirst(view, owner, last?.sequence);
 }
 
-function matches({ state, trigger }: Delivery, filter: Filter): boolean {
+function matches({ state, trigger, attempts, createdAt }: Delivery, filter: Filter): boolean {
   if (filter.outcome !== null && outcomeOf(state) !== filter.outcome) return false;
-  return filter.trigger === null || filter.trigger === trigger;
+  if (filter.trigger !== null && filter.trigger !== trigger) return false;
+  return filter.isAnswered(attempts.at(-1)) && createdAt >= filter.since && createdAt < filter.until;
 }

@@ -18,13 +18,17 @@ import type {
   InvalidParameter,
   NotFound,
 } from '../../../notifications/errors.js';
+import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { type Instant, instantFromRfc3339, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
-import { findWorkspace } from '../find-resource.js';
+import type { MayWait } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/parked-queries.js';
+import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { readTriggerFilter } from '../list-inputs.js';
+import { readRowsWaiting } from '../read-waiting.js';
 import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
 import { listDeliveries } from './list-deliveries.js';
 import { endOf, type Recovered, readRecoverableOutcome, recoverDeliveries } from './redeliver.js';
@@ -127,22 +131,35 @@ export function startBulkRedelivery(
   }).map(({ value }) => value);
 }
 
-/** The bulk redeliveries of a workspace, newest first. */
+/** The latest bulk redeliveries of a workspace, newest first, at most 100. */
 export function listBulkRedeliveries(
   context: EngineContext,
   caller: Principal,
-  { workspaceId }: { readonly workspaceId: string },
-): ResultAsync<readonly RecoveryView[], NotFound | StorageError> {
-  return context.storage
-    .read((view) =>
-      findWorkspace(view, caller, workspaceId).map(() =>
-        view
-          .list(recoveries, { index: 'by_workspace', prefix: [workspaceId], reverse: true, limit: 100 })
+  { workspaceId, waiting }: MayWait & { readonly workspaceId: string },
+): ResultAsync<{ readonly items: readonly RecoveryView[]; readonly index: number }, NotFound | StorageError> {
+  const scope = { index: 'by_workspace', prefix: [workspaceId] };
+  return readRowsWaiting(
+    context,
+    [rowsUnder(recoveries, scope.prefix, scope.index), rowsUnder(workspaces, [workspaceId])],
+    (view) =>
+      findWorkspace(view, caller, workspaceId).map(() => ({
+        items: view
+          .list(recoveries, { ...scope, reverse: true, limit: 100 })
           .filter(({ createIndex }) => isOfPresentWorkspace(view, workspaceId, createIndex))
           .map(({ record }) => viewRecovery(record)),
-      ),
-    )
-    .andThen((it) => it);
+      })),
+    waiting,
+  );
+}
+
+/** One bulk redelivery with its progress. */
+export function showBulkRedelivery(
+  context: EngineContext,
+  caller: Principal,
+  { recoveryId, waiting }: MayWait & { readonly recoveryId: string },
+): ResultAsync<RecoveryView & { readonly index: number }, NotFound | StorageError> {
+  const tables = [rowsUnder(recoveries, [recoveryId]), workspaces];
+  return readRowsWaiting(context, tables, (view) => findRecovery(view, caller, recoveryId).map(viewRecovery), waiting);
 }
 
 /** Cancels a bulk redelivery; redeliveries requested so far are still sent. */
@@ -152,11 +169,12 @@ export function cancelBulkRedelivery(
   { recoveryId }: { readonly recoveryId: string },
 ): ResultAsync<RecoveryView, NotFound | StorageError> {
   return commit<RecoveryView, NotFound>(context, caller, (tx) => {
-    const found = tx.get(recoveries, [recoveryId]);
-    if (found === undefined || !mayCancel(tx, caller, found)) {
-      return err({ type: 'not_found', resource: 'notification_recovery', id: recoveryId });
-    }
-    const recovery = found.record;
+    const found = findRecovery(tx, caller, recoveryId);
+    if (found.isErr()) return err(found.error);
+    const recovery = found.value;
+    const visible = visibleConfigurations(tx, caller, recovery.workspaceId).map(({ id }) => id);
+    const isOfOthers = recovery.configurations.some((id) => !visible.includes(id) && tx.get(configurations, [id]));
+    if (isOfOthers) return err({ type: 'not_found', resource: 'notification_recovery', id: recoveryId });
     if (recovery.state !== 'running') return ok(viewRecovery(recovery));
     const ended: Recovery = { ...recovery, state: 'cancelled', finishedAt: tx.now };
     tx.put(recoveries, ended);
@@ -164,10 +182,17 @@ export function cancelBulkRedelivery(
   }).map(({ value }) => value);
 }
 
-function mayCancel(view: ReadView, caller: Principal, { record, createIndex }: Row<Recovery>): boolean {
+function findRecovery(view: ReadView, caller: Principal, id: string): Result<Recovery, NotFound> {
+  const row = view.get(recoveries, [id]);
+  return row !== undefined && maySee(view, caller, row)
+    ? ok(row.record)
+    : err({ type: 'not_found', resource: 'notification_recovery', id });
+}
+
+function maySee(view: ReadView, caller: Principal, { record, createIndex }: Row<Recovery>): boolean {
   if (caller.management) return true;
   const { workspaceId } = record;
-  return allowsWorkspace(caller, workspaceId, 'admin') && isOfPresentWorkspace(view, workspaceId, createIndex);
+  return allowsWorkspace(caller, workspaceId, 'portal') && isOfPresentWorkspace(view, workspaceId, createIndex);
 }
 
 type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | 'outcome' | 'since' | 'until' | 'trigger'>;
@@ -188,7 +213,7 @@ function decide(
   if (outcome.isErr()) return err(outcome.error);
   const trigger = readTriggerFilter(view, 'trigger', request.trigger);
   if (trigger.isErr()) return err(trigger.error);
-  const own = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] }).map(({ record }) => record);
+  const own = visibleConfigurations(view, caller, workspaceId);
   const asked = own.filter(({ id, enabled }) => (configurationId === undefined ? enabled : id === configurationId));
   if (configurationId !== undefined && asked.length === 0) {
     return err({ type: 'not_found', resource: 'notification_configuration', id: configurationId });

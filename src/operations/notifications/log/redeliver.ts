@@ -17,7 +17,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
 import { touchQueue } from './change-queue.js';
-import { type DeliverySummary, endedDeliveries, summariseDelivery } from './delivery-log.js';
+import { type DeliverySummary, endedDeliveries, isSelected, summariseDelivery } from './delivery-log.js';
 
 /**
  * Requests one more attempt, whatever the outcome of the delivery. It keeps the event's ID, is signed with the current secret,
@@ -162,7 +162,7 @@ function recoverPortion(tx: Transaction, caller: Principal, span: Span): Result<
   }
   const rows = endedDeliveries(tx, configurationId, { ...span, limit: size + 1 }, after);
   const looked = rows.slice(0, size);
-  const taken = looked.filter(({ erased }) => erased !== true);
+  const taken = looked.filter((delivery) => isSelected(delivery, { trigger: null }));
   for (const delivery of taken) requestAttempt(tx, delivery);
   if (taken.length > 0) touchQueue(tx, configurationId);
   const last = looked.at(-1);

@@ -1,6 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
-import type { Principal, WorkspaceRight } from '../../../access/principal.js';
+import { type Principal, type WorkspaceRight, workspaceRights } from '../../../access/principal.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import { type ExecutionMode, type User, users, type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -168,7 +168,7 @@ export function showWorkspaceNamed(
     .read((view): Result<WorkspaceView, NotFound> => {
       const found = view
         .list(workspaces, { index: 'by_organization', prefix: [organization, name] })
-        .find(({ record }) => allowsWorkspace(caller, record.id, 'events'));
+        .find(({ record }) => allowsWorkspace(caller, record.id, 'any'));
       return found === undefined
         ? err({ type: 'not_found', resource: 'workspace', id: name })
         : ok(viewWorkspace(found.record, caller));
@@ -184,7 +184,7 @@ export function showWorkspace(
 ): ResultAsync<WorkspaceView, NotFound | StorageError> {
   return context.storage
     .read((view) =>
-      findWorkspace(view, caller, workspaceId, 'events').map((workspace) => viewWorkspace(workspace, caller)),
+      findWorkspace(view, caller, workspaceId, 'any').map((workspace) => viewWorkspace(workspace, caller)),
     )
     .andThen((it) => it);
 }
@@ -254,7 +254,7 @@ function visibleWorkspaces(view: ReadView, caller: Principal, organization?: str
   return view
     .list(workspaces, { index: 'by_organization', prefix })
     .map(({ record }) => record)
-    .filter(({ id }) => allowsWorkspace(caller, id, 'events'));
+    .filter(({ id }) => allowsWorkspace(caller, id, 'any'));
 }
 
 function organizationsOf(visible: readonly Workspace[]): OrganizationView[] {
@@ -306,6 +306,6 @@ function pageOf<T>(
 }
 
 function viewWorkspace(workspace: Workspace, caller: Principal): WorkspaceView {
-  const right = allowsWorkspace(caller, workspace.id, 'admin') ? 'admin' : 'events';
+  const right = workspaceRights.find((each) => allowsWorkspace(caller, workspace.id, each)) ?? 'events';
   return { ...workspace, createdAt: isoFromInstant(workspace.createdAt), right };
 }

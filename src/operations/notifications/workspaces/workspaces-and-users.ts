@@ -15,7 +15,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import { hasLoneSurrogate } from '../../../shared/values.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { removeConfiguration } from '../configurations/delete-notification-configuration.js';
+import { removeConfiguration } from '../configurations/pause-and-delete-configuration.js';
 
 /** A complete workspace of the host: omitted members get their defaults, even if the workspace exists. */
 export interface WorkspaceInput {

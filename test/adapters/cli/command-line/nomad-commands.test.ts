@@ -68,7 +68,7 @@ describe('a command that there is not', () => {
 
 describe('an option of another command line', () => {
   const options = { detach: { type: 'flag', summary: 'do not wait' } } as const;
-  const it1 = command({ words: 'try', parameters: '[A]', summary: '', options, run: async () => 0 });
+  const it1 = command({ usage: 'try [A]', summary: '', options, run: async () => 0 });
 
   it.each([
     ['-t={{.ID}}', /unknown option --t: use --json/],

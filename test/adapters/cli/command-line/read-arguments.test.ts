@@ -13,10 +13,9 @@ const options = {
   meta: { type: 'list', value: 'KEY=VALUE', summary: 'meta' },
 } as const;
 
-const plain = command({ words: 'try', parameters: '[A] [B]', summary: '', options, run: async () => 0 });
+const plain = command({ usage: 'try [A] [B]', summary: '', options, run: async () => 0 });
 const first = command({
-  words: 'try',
-  parameters: 'A [WORDS...]',
+  usage: 'try A [WORDS...]',
   summary: '',
   optionsFirst: true,
   options,

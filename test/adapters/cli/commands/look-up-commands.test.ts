@@ -57,6 +57,41 @@ describe('of a job', () => {
   });
 });
 
+describe('the outlook and the past of jobs', () => {
+  it('is why one waits, when one runs next, and how runs ended', async () => {
+    const task = (MemoryMB: number, args: string[]) => ({
+      ...{ Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/sh', args } },
+      ...{ Resources: { CPU: 20, MemoryMB }, RestartPolicy: { Attempts: 0, Mode: 'fail' } },
+    });
+    const job = (ID: string, tasks: object, more = {}) =>
+      orThrow(
+        served.box.jobs.register({
+          ...{ ID, Type: 'batch', Datacenters: ['*'], ...more },
+          TaskGroups: [{ Name: 'g', ReschedulePolicy: { Attempts: 0, Unlimited: false }, Tasks: [tasks] }],
+        }),
+      );
+    await job('too-large', task(9e8, ['-c', 'true']));
+    expect((await run('job', 'why', 'too-large')).out).toMatch(
+      /^group g: 1 waiting, 1 nodes examined\n {2}No node takes .* of memory, \d+ MB are free\n {2}or change job Resources.MemoryMB: 900000000 MB -> \d+ MB\n/,
+    );
+    await job('nightly', task(16, ['-c', 'true']), { Periodic: { Specs: ['30 2 * * *'], TimeZone: 'Europe/Berlin' } });
+    const { out } = await run('job', 'schedule', '-n', '2', 'nightly');
+    expect(out).toMatch(
+      /^Job +Launch +Zone +Cron\n(nightly +\S+T02:30:00\+0\d:00 +Europe\/Berlin +30 2 \* \* \*\n){2}/,
+    );
+    expect(await run('job', 'schedule', '-n', 'many')).toMatchObject({ code: 2 });
+    await job('fails', task(16, ['-c', 'echo fatal: no data for 17 >&2; exit 3']));
+    for (let waiting = {}; ; ) {
+      const { value, index } = await orThrow(served.box.jobs.runs({ jobId: 'fails', ...waiting }));
+      if (value.items.length > 0) break;
+      waiting = { index, wait: '20s' };
+    }
+    expect((await run('job', 'runs', 'fails')).out).toMatch(/^Job +Outcome .*\nfails +failed +\S+Z +\S+Z +\S/);
+    expect((await run('job', 'runs', '-outcome', 'succeeded', 'fails')).out).toBe('no ended runs\n');
+    expect((await run('job', 'failures', 'fails')).out).toMatch(/\n1 +failed, exit code 3 +fails +\S+Z +\S/);
+  });
+});
+
 describe('checks of an allocation', () => {
   it('are shown with what they found last', async () => {
     expect((await run('alloc', 'checks', allocation.slice(0, 8))).out).toBe('no checks\n');

@@ -27,6 +27,7 @@ const visibleToEverybody = new Set([
   'tokens.rights',
   'variables.list',
   'organizations.list',
+  'notifications.search',
   'account.show',
 ]);
 

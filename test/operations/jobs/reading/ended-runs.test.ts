@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFunctions, defineFunction } from '../../../../src/functions.js';
 import { hostPrincipal, type Principal } from '../../../../src/index.js';
-import { endedRuns } from '../../../../src/jobs/runs/run-history.js';
+import { endedRuns } from '../../../../src/jobs/runs/job-run.js';
 import type { SettingsOverrides } from '../../../../src/settings.js';
 import { day, hour, minute } from '../../../../src/shared/duration.js';
 import { type Behaviour, fakeCluster } from '../../../support/fake-agents.js';

@@ -1,11 +1,13 @@
 import { err, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
+import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration } from '../find-resource.js';
-import { setPaused } from '../log/change-queue.js';
+import { cancelUnfinished, setPaused } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 
 /**
@@ -46,4 +48,29 @@ function setPause(
     }
     return ok(viewConfiguration(context, tx, configuration, workspace));
   }).map(({ value }) => value);
+}
+
+/** Deletes a configuration. Its unfinished deliveries are cancelled; the log of earlier ones is kept. */
+export function deleteNotificationConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly configurationId: string },
+): ResultAsync<void, NotFound | StorageError> {
+  const { configurationId } = request;
+  return commit<void, NotFound>(context, caller, (tx) => {
+    const found = findConfiguration(tx, caller, configurationId);
+    if (found.isErr()) return err(found.error);
+    removeConfiguration(tx, found.value.configuration);
+    return ok(undefined);
+  }).map(() => undefined);
+}
+
+/** Removes the record; the delivery loop cancels unfinished deliveries, and then removes the queue. */
+export function removeConfiguration(
+  tx: Transaction,
+  { id: configurationId, workspaceId }: Pick<NotificationConfiguration, 'id' | 'workspaceId'>,
+): void {
+  tx.remove(configurations, [configurationId]);
+  cancelUnfinished(tx, configurationId, 'configuration_deleted');
+  tx.emit('notification.configuration', { configurationId, workspaceId, change: 'deleted' });
 }
