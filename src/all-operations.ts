@@ -478,6 +478,7 @@ export { workloadCaller } from './operations/access/tokens/authenticate-token.js
 /* What the host of an engine and agents in its process use, beside the calls. */
 export { bootstrapManagementToken } from './operations/access/tokens/bootstrap-management-token.js';
 export { listTokens, putToken } from './operations/access/tokens/put-token.js';
+export { createSession, readSession, removeSession } from './operations/access/tokens/sessions.js';
 export { listNodeWork } from './operations/scheduling/list-node-work.js';
 export { readTaskVariables } from './operations/scheduling/read-task-variables.js';
 export { heartbeatNode, leaveNode, registerNode } from './operations/scheduling/register-node.js';

@@ -7,6 +7,7 @@ import type { IssuedToken, TokenInfo, TokenInput, UnfitSecret } from './operatio
 import type { EngineContext } from './operations/context/engine-context.js';
 import type { StoredSecretsCheck } from './operations/store/stored-secrets.js';
 import type { StorageError } from './ports/storage.js';
+import type { Instant } from './shared/instant.js';
 
 /** What only the host of an engine may do; for all else there is `engine.as`. */
 export interface Host {
@@ -15,6 +16,21 @@ export interface Host {
    * with the rights of the policy `anonymous`. Principals are cached until a token, a policy or a role changes, in any process on the store.
    */
   authenticate(secret: string | undefined): ResultAsync<Principal | undefined, StorageError>;
+  /**
+   * Sessions for the cookies of web pages. Each belongs to a token and has its principal; it ends after 12 hours, by `remove`, with the token,
+   * and as the oldest of 20 when the token gets another one. The store has digests of the secrets only.
+   */
+  readonly sessions: {
+    /** The principal of a session, like that of a token; undefined when it is unknown or has ended. */
+    authenticate(secret: string): ResultAsync<Principal | undefined, StorageError>;
+    /** Creates a session for the token with this secret, or for the token behind a one-time token, which is used up. */
+    create(
+      credential: { readonly token: string } | { readonly oneTimeToken: string },
+    ): ResultAsync<{ readonly secret: string; readonly expiresAt: Instant }, PermissionDenied | StorageError>;
+    /** When a session ends; undefined when it is unknown or has ended. */
+    read(secret: string): ResultAsync<Instant | undefined, StorageError>;
+    remove(secret: string): ResultAsync<void, StorageError>;
+  };
   /**
    * The principal of a task: it may read the variables of its job, group and task, and has the rights that the policies for
    * its job grant. Verify the task's identity before calling this.
@@ -53,6 +69,12 @@ export interface Host {
 export function hostOf(context: EngineContext): Host {
   return {
     authenticate: tokenAuthenticator(context),
+    sessions: {
+      authenticate: tokenAuthenticator(context, 'sessions'),
+      create: (credential) => withOperations(({ createSession }) => createSession(context, credential)),
+      read: (secret) => withOperations(({ readSession }) => readSession(context, secret)),
+      remove: (secret) => withOperations(({ removeSession }) => removeSession(context, secret)),
+    },
     workload: (workload) => withOperations(({ workloadCaller }) => workloadCaller(context, workload)),
     bootstrapToken: (input) =>
       withOperations(({ bootstrapManagementToken }) => bootstrapManagementToken(context, input)),

@@ -1,5 +1,5 @@
 import { policies, roles } from './access/policy-record.js';
-import { oneTimeTokens, tokens } from './access/tokens.js';
+import { oneTimeTokens, sessions, tokens } from './access/tokens.js';
 import { nodeConnections, relayMessages, relaySessions } from './agent/link/relay.js';
 import type { Topic } from './events/changes.js';
 import { earlierRecords, noticeBatches } from './events/event-records.js';
@@ -71,7 +71,7 @@ const exported = true;
 
 /**
  * Every table of the store, in the order of an export. A new one is declared beside its record and gets a line here. Left out of
- * exports: tokens, variables, sources of jobs, waits and rates of chat hooks (they are under digests of URLs, which an export does not have),
+ * exports: tokens, sessions, variables, sources of jobs, waits and rates of chat hooks (they are under digests of URLs, which an export does not have),
  * and what processes report each other through the store.
  */
 export const tables: readonly DescribedTable[] = [
@@ -91,6 +91,7 @@ export const tables: readonly DescribedTable[] = [
   described(serviceRegistrations, { watched, exported, topic: 'Service' }),
   described(tokens, { watched, topic: 'ACLToken' }),
   described(oneTimeTokens, { watched }),
+  described(sessions, {}),
   described(policies, { watched, exported, topic: 'ACLPolicy' }),
   described(roles, { watched, exported, topic: 'ACLRole' }),
   described(variables, { watched }),

@@ -25,6 +25,7 @@ import {
   nobody,
   tokenFrom,
 } from './edge/access.js';
+import { sessionRefusal, sessionRoutes } from './edge/session.js';
 import { claimantOf, HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { type InterfaceErrors, isBusyStore, plainErrorsOf } from './errors/interface-errors.js';
 import { notificationErrors } from './errors/notification-errors.js';
@@ -114,7 +115,11 @@ export function handlerOver(
     waiting: new Shares(options.maximumWaitingReads ?? 16_384, 1),
     maximumBodyBytes,
     notificationsPath,
-    locate: locator([...routes, workspacePageRoute], { basePath, notificationsPath, dialect }),
+    locate: locator([...routes, workspacePageRoute, ...sessionRoutes(options.access)], {
+      basePath,
+      notificationsPath,
+      dialect,
+    }),
     handshakes: new Handshakes(),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
@@ -399,6 +404,9 @@ function answerAdmitted(
   const { request } = asked;
   const { route } = found;
   const caller = callerOf(admission, route);
+  const isBySession = admission.type === 'known' && admission.bySession === true;
+  const refusal = isBySession ? sessionRefusal(request, route.methods) : undefined;
+  if (refusal !== undefined) return asked.errors.refused(403, refusal);
   if (caller !== undefined) {
     const traced = { engine: parts.engine, request, route: route.path, caller };
     return withinTrace(traced, (within) => answerTo(within, found, parts, asked));

@@ -207,6 +207,25 @@ export interface OneTimeToken {
   readonly ModifyIndex: number;
 }
 
+/**
+ * A session: the holder of a token has its rights without presenting it, until `expiresAt` and while the token is valid. `secretHash` is the
+ * SHA-256 of its secret in lower-case hex.
+ */
+interface StoredSession {
+  readonly secretHash: string;
+  /** `secretHash` of the token: a later token with the same accessor is another one. */
+  readonly tokenHash: string;
+  /** Index of the write that created it. */
+  readonly madeAt: number;
+  /** At most the expiry of the token, which never changes. */
+  readonly expiresAt: Instant;
+}
+
+export const sessions = table<StoredSession>('sessions', ({ secretHash }) => [secretHash], {
+  by_token: { version: 1, key: ({ tokenHash, madeAt }) => [tokenHash, madeAt] },
+  by_expiry: { version: 1, key: ({ expiresAt, secretHash }) => [expiresAt, secretHash] },
+});
+
 /** A role that a token has. */
 export interface RoleLink {
   readonly ID: string;

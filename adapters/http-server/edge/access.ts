@@ -11,6 +11,7 @@ import { quoted } from '../../../src/shared/values.js';
 import type { Query } from '../calls/query-and-body.js';
 import type { Route } from '../calls/router.js';
 import { authorityOf, type HttpRequest, headerValue, tokenHeaders } from '../http-message.js';
+import { sessionFrom } from './session.js';
 
 /**
  * Why a request is refused before routing. 421: it was sent to a host name that this server does not answer
@@ -154,7 +155,12 @@ export type AccessOptions =
 
 /** The result of authenticating a request, before any operation runs. */
 export type Authentication =
-  | { readonly type: 'known'; readonly caller: Principal }
+  | {
+      readonly type: 'known';
+      readonly caller: Principal;
+      /** By a cookie, which browsers send automatically. */
+      readonly bySession?: true;
+    }
   /** No credentials: the caller has the rights of callers without a token. */
   | { readonly type: 'missing'; readonly caller: Principal }
   /** Invalid credentials. */
@@ -206,14 +212,26 @@ function hostAuthenticator(authenticate: NonNullable<AccessOptions['authenticate
 function storeAuthenticator(engine: Engine): Authenticator {
   return (request) => {
     const secret = tokenFrom(request);
-    return engine.host.authenticate(secret).match<Authentication, Authentication>(
-      (caller) => {
-        if (caller === undefined) return unknown;
-        return { type: secret === undefined ? 'missing' : 'known', caller };
-      },
-      (error) => ({ type: 'failed', error }),
-    );
+    const session = secret === undefined ? sessionFrom(request) : undefined;
+    return session === undefined ? byToken(engine, secret) : bySession(engine, session);
   };
+}
+
+function byToken(engine: Engine, secret: string | undefined): Promise<Authentication> {
+  return engine.host.authenticate(secret).match<Authentication, Authentication>(
+    (caller) => {
+      if (caller === undefined) return unknown;
+      return { type: secret === undefined ? 'missing' : 'known', caller };
+    },
+    (error) => ({ type: 'failed', error }),
+  );
+}
+
+async function bySession(engine: Engine, secret: string): Promise<Authentication> {
+  const found = await engine.host.sessions.authenticate(secret);
+  if (found.isErr()) return { type: 'failed', error: found.error };
+  const caller = found.value;
+  return caller === undefined ? byToken(engine, undefined) : { type: 'known', caller, bySession: true };
 }
 
 /** The token of a request: one of the token headers, else a bearer token (job interface, token transport). */

@@ -7,7 +7,7 @@ import type { JobDialect } from '../dialect.js';
 import { type Authentication, type Authenticator, mayHaveRight, tokenFrom } from '../edge/access.js';
 import { claimantOf } from '../edge/shares.js';
 import { internalErrorText } from '../errors/interface-errors.js';
-import { type HttpRequest, tokenHeaders } from '../http-message.js';
+import { type HttpRequest, headerValue, tokenHeaders } from '../http-message.js';
 import type { Admit } from './upgrade-listener.js';
 
 /** The close code and reason of a refused socket: 1008 for a fault of the client, 1011 for others. */
@@ -46,8 +46,13 @@ async function admitSocket(
   if (announced.isErr()) return refused(1008, announced.error.message);
   const asked = isHandshakeAnnounced(announced.value);
   if (typeof asked === 'object') return refused(1008, asked.fault);
-  const admitted = async (asking: HttpRequest): Promise<SocketAdmission> =>
-    admissionOf(await authenticate(asking), dialect.unknownSocketToken(tokenFrom(asking) ?? ''));
+  const admitted = async (asking: HttpRequest): Promise<SocketAdmission> => {
+    const found = await authenticate(asking);
+    // Sockets have no further headers. A foreign origin has been refused by now.
+    const isOfPage = headerValue(asking, 'origin') !== undefined;
+    if (found.type === 'known' && found.bySession && !isOfPage) return refused(1008, 'a session requires an Origin');
+    return admissionOf(found, dialect.unknownSocketToken(tokenFrom(asking) ?? ''));
+  };
   if (!asked) return admitted(request);
   const first = await handshakes.during(
     () => firstMessage(socket),

@@ -1,6 +1,7 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import { allows, allowsArea, everyNamespace, type PermissionDenied } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
+import { sessions } from '../../access/tokens.js';
 import type { ClusterEvent, EventBatch, Notice } from '../../events/changes.js';
 import { type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } from '../../events/subscription.js';
@@ -135,10 +136,10 @@ function readBatches(
 ): ResultAsync<Reading, StorageError> {
   const events = eventsOf(context);
   return context.storage.read((view) => {
-    const latest = view.tableIndex(noticeBatches);
-    const oldest = keptFrom(latest, context.settings.events.kept);
+    const newest = view.tableIndex(noticeBatches);
+    const oldest = keptFrom(newest, context.settings.events.kept);
     return {
-      latest,
+      latest: Math.max(newest, view.tableIndex(sessions)),
       stands: stands(view),
       keptFrom: oldest,
       // Older notices are removed later, but their records need not be kept any more.
@@ -149,11 +150,11 @@ function readBatches(
   });
 }
 
-/** Waits for the next events; false when there were none for half a minute. */
+/** Waits for the next events, or the end of a session, which is no event; false when there were none for half a minute. */
 async function changed(context: EngineContext, after: number, signal: AbortSignal): Promise<boolean> {
   let isChanged = false;
   await untilFirst(signal, (either) => [
-    context.storage.waitForChange([noticeBatches], after, either).then(() => {
+    context.storage.waitForChange([noticeBatches, sessions], after, either).then(() => {
       isChanged = !either.aborted;
     }),
     context.clock.sleep(heartbeat, either),

@@ -2,51 +2,77 @@ import type { ResultAsync } from 'neverthrow';
 import { policies, roles } from '../../access/policy-record.js';
 import type { Principal, Workload } from '../../access/principal.js';
 import {
-  isExpired,
   nobodysPrincipal,
   type Rulebook,
   type StoredToken,
+  sessions,
   tokenPrincipal,
   tokens,
   workloadPrincipal,
 } from '../../access/tokens.js';
-import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import type { ReadView, Row, StorageError, TableName } from '../../ports/storage.js';
+import type { Instant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { callerWithin, isOfTokenStore, presentedSecret, rememberPresented, secretHash } from './presented-secret.js';
+import {
+  callerWithin,
+  isOfTokenStore,
+  type Presented,
+  presentedBy,
+  rememberPresented,
+  secretHash,
+} from './presented-secret.js';
 
-/** Index of the newest write to the tables that rights come from. */
+/** The tables that rights come from. */
+export const rightsTables: readonly TableName[] = [tokens, sessions, policies, roles];
+
+/** Index of the newest write to them. */
 export function rightsIndex(view: ReadView): number {
-  return Math.max(view.tableIndex(tokens), view.tableIndex(policies), view.tableIndex(roles));
+  return Math.max(...rightsTables.map((table) => view.tableIndex(table)));
 }
 
 interface CallerNow {
   readonly principal: Principal;
-  /** Absent for callers without one. */
-  readonly token?: StoredToken | undefined;
+  /** When the token or the session expires; absent for callers without one. */
+  readonly expiresAt?: Instant | undefined;
 }
 
-/** A caller with its rights in this view; undefined when its token was removed. Callers from outside the token store are unchanged. */
+/** A caller with its rights in this view; undefined when its token or session was removed. Callers from outside the token store are unchanged. */
 function callerIn(view: ReadView, caller: Principal): CallerNow | undefined {
-  if (!isOfTokenStore(caller)) return { principal: caller };
-  const secret = presentedSecret(caller);
-  const token = secret === undefined ? undefined : tokenRowOf(view, secret)?.record;
-  if (secret !== undefined && token === undefined) return undefined;
+  const presented = presentedBy(caller);
+  if (presented === undefined) return { principal: caller };
+  const isKnown = presented.secret !== undefined || presented.session !== undefined;
+  const credential = isKnown ? credentialOf(view, presented) : undefined;
+  if (isKnown && credential === undefined) return undefined;
   const rulebook = rulebookOf(view);
-  const found = token === undefined ? nobodysPrincipal(rulebook) : tokenPrincipal(token, rulebook);
-  rememberPresented(found, secret);
+  const found = credential === undefined ? nobodysPrincipal(rulebook) : tokenPrincipal(credential.row.record, rulebook);
+  rememberPresented(found, presented);
   const { traceparent } = caller;
   const principal = traceparent === undefined ? found : callerWithin(found, traceparent);
-  return { principal, token };
+  return { principal, expiresAt: credential?.expiresAt };
 }
 
-function isOver(token: StoredToken | undefined, context: EngineContext): boolean {
-  return token !== undefined && isExpired(token, context.clock.now());
+/** A token, and when it or the session for it expires. */
+interface Credential {
+  readonly row: Row<StoredToken>;
+  readonly expiresAt: Instant | undefined;
 }
 
-/** The caller with its rights in this view; undefined when its token was removed or has expired. */
+/** The token that was presented, or that of the session; expired ones included. */
+export function credentialOf(view: ReadView, { secret, session }: Presented): Credential | undefined {
+  const found = session === undefined ? undefined : view.get(sessions, [session])?.record;
+  const hash = secret === undefined ? found?.tokenHash : secretHash(secret);
+  const row = hash === undefined ? undefined : tokenRowByHash(view, hash);
+  return row === undefined ? undefined : { row, expiresAt: (found ?? row.record).expiresAt };
+}
+
+export function isOver(expiresAt: Instant | undefined, { clock }: EngineContext): boolean {
+  return expiresAt !== undefined && expiresAt <= clock.now();
+}
+
+/** The caller with its rights in this view; undefined when its token or session was removed or has expired. */
 export function callerNow(context: EngineContext, view: ReadView, caller: Principal): CallerNow | undefined {
   const found = callerIn(view, caller);
-  return isOver(found?.token, context) ? undefined : found;
+  return isOver(found?.expiresAt, context) ? undefined : found;
 }
 
 /** The caller of a call that has waited, with its current rights; undefined when its token is no longer valid. */
@@ -65,16 +91,16 @@ export function standingOf(context: EngineContext, caller: Principal): (view: Re
   if (!isOfTokenStore(caller)) return () => true;
   let checkedAt = -1;
   let stands = true;
-  let token: StoredToken | undefined;
+  let expiresAt: Instant | undefined;
   return (view) => {
     const at = rightsIndex(view);
     if (at !== checkedAt) {
       const found = callerIn(view, caller);
       stands = found !== undefined && JSON.stringify(found.principal) === JSON.stringify(caller);
-      token = found?.token;
+      expiresAt = found?.expiresAt;
       checkedAt = at;
     }
-    return stands && !isOver(token, context);
+    return stands && !isOver(expiresAt, context);
   };
 }
 

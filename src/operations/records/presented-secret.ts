@@ -1,20 +1,23 @@
 import type { Principal } from '../../access/principal.js';
 
-interface Presented {
-  /** Absent for callers without a token. */
-  readonly secret: string | undefined;
+/** By what a caller was authenticated; callers without a token have neither. */
+export interface Presented {
+  /** The secret of a token. */
+  readonly secret?: string;
+  /** The digest of the secret of a session. */
+  readonly session?: string;
 }
 
 const presented = new WeakMap<Principal, Presented>();
 
-/** Stores the secret by which a principal was authenticated, as long as the principal is in memory. It is shown to its holder only. */
-export function rememberPresented(principal: Principal, secret: string | undefined): void {
-  presented.set(principal, { secret });
+/** Stores by what a principal was authenticated, as long as the principal is in memory. A secret is shown to its holder only. */
+export function rememberPresented(principal: Principal, by: Presented): void {
+  presented.set(principal, by);
 }
 
-/** The secret that a caller presented; undefined for a caller that was authenticated in another way. */
-export function presentedSecret(principal: Principal): string | undefined {
-  return presented.get(principal)?.secret;
+/** By what the token store authenticated a caller; undefined for a caller that was authenticated in another way. */
+export function presentedBy(principal: Principal): Presented | undefined {
+  return presented.get(principal);
 }
 
 /** Whether the token store authenticated this caller, with or without a token. The host authenticates all others. */

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { oneTimeTokens, tokens } from '../../access/tokens.js';
+import { oneTimeTokens, sessions, tokens } from '../../access/tokens.js';
 import { secretForms, withoutForms } from '../../agent/output/output-tail.js';
 import { jobRuns } from '../../jobs/runs/job-run.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
@@ -149,5 +149,6 @@ function withoutTokens(view: ReadView, text: string): string {
 
 function isToken(view: ReadView, secret: string): boolean {
   const query = { index: 'by_secret', prefix: [secretHash(secret)], limit: 1 };
-  return view.list(tokens, query).length > 0 || view.list(oneTimeTokens, query).length > 0;
+  if (view.list(tokens, query).length > 0 || view.list(oneTimeTokens, query).length > 0) return true;
+  return view.get(sessions, query.prefix) !== undefined;
 }

@@ -1,11 +1,9 @@
 import type { ResultAsync } from 'neverthrow';
-import { policies, roles } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
-import { tokens } from '../../access/tokens.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { changeOrDueTime } from '../waiting/until-change.js';
-import { callerNow, rightsIndex } from './caller-standing.js';
+import { callerNow, rightsIndex, rightsTables } from './caller-standing.js';
 import { isOfTokenStore } from './presented-secret.js';
 
 /** The caller, and the right whose loss ends the items. */
@@ -14,14 +12,12 @@ export interface Permission {
   readonly isAllowed: (caller: Principal) => boolean;
 }
 
-const rightsTables = [tokens, policies, roles];
-
 /** Pause before rights are read again after a store failure, in milliseconds. */
 const pauseAfterFailure = second;
 
 /**
  * Long-running items, such as the output of a command or a followed file: they end when the caller's token is
- * removed or expires, or the right is withdrawn. `begin` gets a signal that aborts then, or with `signal`. `onLoss` is the last item after
+ * or session is removed or expires, or the right is withdrawn. `begin` gets a signal that aborts then, or with `signal`. `onLoss` is the last item after
  * a loss of the right. A caller authenticated by the host keeps its initial rights.
  */
 export function whileAllowed<T, E>(
@@ -90,7 +86,7 @@ async function lossOf(
     }
     const { index, now } = read.value;
     if (now === undefined || !isAllowed(now.principal)) return true;
-    await changeOrDueTime(context, { tables: rightsTables, index, dueAt: now.token?.expiresAt }, signal);
+    await changeOrDueTime(context, { tables: rightsTables, index, dueAt: now.expiresAt }, signal);
   }
   return false;
 }

@@ -225,10 +225,12 @@ describe('run notifications', () => {
     const holder = (await tokenAuthenticator(w.engine)(made.SecretID))._unsafeUnwrap();
     if (holder === undefined) throw new Error('the token is not known');
     const oneTime = (await createOneTimeToken(w.engine, holder))._unsafeUnwrap();
+    const session = (await w.engine.host.sessions.create({ token: made.SecretID }))._unsafeUnwrap();
     const hidden = {
       caller: made.SecretID,
       agent: agent.SecretID,
       oneTime: oneTime.value.OneTimeSecretID,
+      session: session.secret,
       key,
       mail: 'pass/of-mail',
       signing: 'signing-token-of-the-team',

@@ -18,6 +18,7 @@ import { world } from '../jobs/world.js';
 const leftOut = [
   'tokens',
   'one_time_tokens',
+  'sessions',
   'replaced_secrets',
   'variables',
   'job_submissions',

@@ -11,11 +11,12 @@ import {
   tokens,
 } from '../../../access/tokens.js';
 import type { Indexed } from '../../../api/answers.js';
-import type { StorageError } from '../../../ports/storage.js';
-import { isoFromInstant } from '../../../shared/instant.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { presentedSecret, secretHash } from '../../records/presented-secret.js';
+import { tokenRowOf } from '../../records/caller-standing.js';
+import { presentedBy, secretHash } from '../../records/presented-secret.js';
 import type { Transaction } from '../../write-transaction.js';
 import { tokenLookup } from './read-token.js';
 
@@ -32,7 +33,7 @@ export function createOneTimeToken(
   context: EngineContext,
   caller: Principal,
 ): ResultAsync<Indexed<OneTimeToken>, PermissionDenied | StorageError> {
-  const presented = presentedSecret(caller);
+  const presented = presentedBy(caller)?.secret;
   if (presented === undefined) return errAsync(denied);
   return commit(context, caller, (tx): Result<OneTimeToken, PermissionDenied> => {
     const { accessor } = caller;
@@ -61,15 +62,19 @@ export function exchangeOneTimeToken(
   { secret }: { readonly secret: string },
 ): ResultAsync<Indexed<TokenDocument>, PermissionDenied | StorageError> {
   return commit(context, caller, (tx): Result<Indexed<TokenDocument>, PermissionDenied> => {
-    const hash = secretHash(secret);
-    const found = tx.list(oneTimeTokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0]?.record;
-    if (found === undefined || found.expiresAt <= tx.now) return err(denied);
-    const row = tx.get(tokens, [found.accessor]);
-    const own = openBySecret(found.sealedSecret, secret);
-    if (row === undefined || own === undefined || isExpired(row.record, tx.now)) return err(denied);
-    tx.remove(oneTimeTokens, [found.accessor]);
+    const own = secretBehind(tx, secret, tx.now);
+    const row = own === undefined ? undefined : tokenRowOf(tx, own);
+    if (own === undefined || row === undefined || isExpired(row.record, tx.now)) return err(denied);
+    tx.remove(oneTimeTokens, [row.record.accessor]);
     return ok({ index: tx.index, value: tokenDocument(row.record, own, tokenLookup(tx, row)) });
   }).map(({ value }) => value);
+}
+
+/** The secret of the token behind a one-time token that can still be exchanged. */
+export function secretBehind(view: ReadView, secret: string, now: Instant): string | undefined {
+  const query = { index: 'by_secret', prefix: [secretHash(secret)], limit: 1 };
+  const found = view.list(oneTimeTokens, query)[0]?.record;
+  return found === undefined || found.expiresAt <= now ? undefined : openBySecret(found.sealedSecret, secret);
 }
 
 /*

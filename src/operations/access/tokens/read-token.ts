@@ -14,7 +14,7 @@ import {
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { presentedSecret } from '../../records/presented-secret.js';
+import { presentedBy } from '../../records/presented-secret.js';
 import { answerQuery, type MayWait, type Waiting } from '../../waiting/blocking-query.js';
 import { type Answer, rowsUnder } from '../../waiting/parked-queries.js';
 
@@ -40,13 +40,14 @@ function answerToken(
   accessor: string,
   waiting: Waiting | undefined,
 ): ResultAsync<Answer<TokenDocument | undefined>, StorageError> {
-  const presented = caller.accessor === accessor ? presentedSecret(caller) : undefined;
+  const { secret, session } = presentedBy(caller) ?? {};
+  const isOwn = secret !== undefined && caller.accessor === accessor;
   const query = {
-    key: JSON.stringify(['acl_token', accessor, presented !== undefined]),
+    key: JSON.stringify(['acl_token', accessor, isOwn, session !== undefined]),
     tables: [rowsUnder(tokens, [accessor]), roles],
     run: (view: ReadView) => {
       const row = view.get(tokens, [accessor]);
-      const value = row === undefined ? undefined : documentOf(context, view, row, presented);
+      const value = row === undefined ? undefined : documentOf(context, view, row, caller);
       return { index: value?.ModifyIndex ?? view.tableIndex(tokens), value };
     },
   };
@@ -67,21 +68,18 @@ export function readOwnToken(
   return answerToken(context, caller, accessor, waiting);
 }
 
-function documentOf(
-  context: EngineContext,
-  view: ReadView,
-  row: Row<StoredToken>,
-  presented: string | undefined,
-): TokenDocument {
-  return tokenDocument(row.record, shownSecret(context, row.record, presented), tokenLookup(view, row));
+function documentOf(context: EngineContext, view: ReadView, row: Row<StoredToken>, caller: Principal): TokenDocument {
+  return tokenDocument(row.record, shownSecret(context, row.record, caller), tokenLookup(view, row));
 }
 
 /**
  * The secret of a token, for its holder or a management caller: the presented one, or the stored one,
- * decrypted. Empty when the store has none or its key is missing.
+ * decrypted. Empty when the store has none or its key is missing, and for sessions: a script in a page must not get what outlives it.
  */
-export function shownSecret(context: EngineContext, token: StoredToken, presented: string | undefined): string {
-  if (presented !== undefined) return presented;
+export function shownSecret(context: EngineContext, token: StoredToken, caller: Principal): string {
+  const { secret, session } = presentedBy(caller) ?? {};
+  if (session !== undefined) return '';
+  if (secret !== undefined && caller.accessor === token.accessor) return secret;
   const { sealedSecret } = token;
   if (sealedSecret === undefined || context.cipher === undefined) return '';
   return context.cipher.open(sealedSecret).unwrapOr('');

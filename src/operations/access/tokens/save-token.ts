@@ -89,7 +89,7 @@ function storeToken(
     const token = changed(kept, input, choice, linked);
     tx.put(tokens, token);
     const lookup = tokenLookup(tx, { createIndex: row?.createIndex ?? tx.index, modifyIndex: tx.index });
-    return tokenDocument(token, secret ?? shownSecret(context, token, undefined), lookup);
+    return tokenDocument(token, secret ?? shownSecret(context, token, tx.caller), lookup);
   });
 }
 
