@@ -2,15 +2,14 @@ import type { ResultAsync } from 'neverthrow';
 import { allows, allowsArea, allowsNodePool, allowsWorkspace } from '../../access/allows.js';
 import { type Capability, namespaceCapabilities } from '../../access/capability.js';
 import { type Area, areas, type NodePoolCapability, nodePoolCapabilities } from '../../access/policy/parse-policy.js';
-import { policies, roles } from '../../access/policy-record.js';
 import type { Principal, WorkspaceRight } from '../../access/principal.js';
-import { tokens } from '../../access/tokens.js';
 import { namespaces } from '../../jobs/namespaces/namespace.js';
 import { workspaces } from '../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { nodePools } from '../../scheduler/node-pool.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { rightsTables } from '../records/caller-standing.js';
 import { listNodePools, namespaceNames } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
@@ -44,7 +43,7 @@ export function readCallerRights(
   caller: Principal,
   { waiting }: MayWait,
 ): ResultAsync<Answer<CallerRights>, StorageError> {
-  const tables = [namespaces, nodePools, workspaces, tokens, policies, roles];
+  const tables = [namespaces, nodePools, workspaces, ...rightsTables];
   const query = {
     key: JSON.stringify(['caller-rights', caller]),
     tables,
