@@ -201,7 +201,6 @@ export type { DeploymentError, DeploymentNotFound } from './scheduler/deployment
 
 // ---- Nodes, node pools, scheduling, and the link of agents ----
 
-export { pendingTask } from './agent/task/task-event.js';
 export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from './agent-link.js';
 export type { ChangedNode } from './operations/nodes/drain-and-eligibility.js';
 export type { EvaluatedNode } from './operations/nodes/evaluate-node.js';
@@ -330,6 +329,7 @@ export type { EngineContext } from './operations/context/engine-context.js';
 export { readNothing, type Waiting } from './operations/waiting/blocking-query.js';
 export type { Answer } from './operations/waiting/parked-queries.js';
 export { type FaultyPolicyRule, type PolicyRule, policyOfRule } from './queries/policy-rule.js';
+export { pendingTask } from './scheduler/allocation.js';
 export {
   type DurationError,
   type Milliseconds,

@@ -1,11 +1,11 @@
-import { pendingTask, transitionTaskState } from '../agent/task/task-event.js';
+import { transitionTaskState } from '../agent/task/task-event.js';
 import { admitJob } from '../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../jobs/document/decode-job.js';
 import type { Job } from '../jobs/document/job.js';
 import { type RunOutcome, stoppedEarly } from '../jobs/runs/job-run.js';
 import type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/status/job-summary.js';
-import { type Allocation, noTransition, type TaskState } from '../scheduler/allocation.js';
+import { type Allocation, noTransition, pendingTask, type TaskState } from '../scheduler/allocation.js';
 import { durationTextFromNanos, type Milliseconds } from '../shared/duration.js';
 import { type Instant, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';
 import type { DeclaredKeep, DeclaredLimit, FunctionDeclaration } from './declaration.js';

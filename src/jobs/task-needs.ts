@@ -31,9 +31,6 @@ export type TaskNeed =
   /** The task is a plugin for volumes, which other tasks then use. */
   | 'storage_plugins';
 
-/** The node attribute that lists what a node provides, separated by commas; a node without it counts as providing everything. */
-export const needsAttribute = 'runner.provides';
-
 /** The features that a task requires of its node, without duplicates, in a fixed order. */
 export function taskNeeds(
   task: Pick<

@@ -233,6 +233,18 @@ export interface Allocation {
   readonly ModifyTime: number;
 }
 
+/** The initial state of a task: pending, without events. */
+export const pendingTask: TaskState = {
+  State: 'pending',
+  Failed: false,
+  Restarts: 0,
+  LastRestart: null,
+  StartedAt: null,
+  FinishedAt: null,
+  Events: null,
+  Paused: '',
+};
+
 export const allocations = table<Allocation>('allocations', (allocation) => [allocation.ID], {
   by_job: { version: 1, key: (allocation) => [allocation.Namespace, allocation.JobID, allocation.ID] },
   /** Allocations that keep their job running, by job version. */

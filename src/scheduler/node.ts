@@ -1,5 +1,7 @@
-import { needsAttribute } from '../jobs/task-needs.js';
 import { table } from '../shared/table.js';
+
+/** The node attribute that lists what a node provides, separated by commas; a node without it counts as providing everything. */
+export const needsAttribute = 'runner.provides';
 
 /**
  * Whether the node's agent sends heartbeats. `disconnected` is set instead of `down` while a group on the node allows it;

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pendingTask } from '../../../src/agent/task/task-event.js';
 import type { TaskRecord } from '../../../src/agent/task/task-life.js';
+import { pendingTask } from '../../../src/scheduler/allocation.js';
 import type { Instant } from '../../../src/shared/instant.js';
 import { codeOf, isRecord } from '../../../src/shared/values.js';
 import { makeFolder, removeFolder } from './folders.js';

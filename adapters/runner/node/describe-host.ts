@@ -2,8 +2,9 @@ import { accessSync, constants as fileConstants, readFileSync, statfsSync, statS
 import { arch, availableParallelism, constants, cpus, hostname, type as osType, release, totalmem } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { NodeDescription } from '../../../src/agent/link/node-work.js';
-import { needsAttribute, type TaskNeed } from '../../../src/jobs/task-needs.js';
+import type { TaskNeed } from '../../../src/jobs/task-needs.js';
 import { dynamicPorts } from '../../../src/scheduler/cluster/host-ports.js';
+import { needsAttribute } from '../../../src/scheduler/node.js';
 import { isoFromInstant } from '../../../src/shared/instant.js';
 import { messageOf } from '../disk/text-file.js';
 import type { TaskDriver } from '../drivers/task-driver.js';

@@ -233,18 +233,6 @@ export type TaskHappening =
   /** The deadline for becoming healthy has passed. */
   | { readonly type: 'unhealthy'; readonly reason: string };
 
-/** The initial state of a task: pending, without events. */
-export const pendingTask: TaskState = {
-  State: 'pending',
-  Failed: false,
-  Restarts: 0,
-  LastRestart: null,
-  StartedAt: null,
-  FinishedAt: null,
-  Events: null,
-  Paused: '',
-};
-
 const rememberedEvents = 10;
 
 /** The task's state after a happening, with the event that reports it appended (job interface, TaskState). */

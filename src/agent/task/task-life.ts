@@ -2,9 +2,10 @@ import type { Job } from '../../jobs/document/job.js';
 import type { RestartPolicy } from '../../jobs/document/policies.js';
 import type { Task } from '../../jobs/document/task.js';
 import type { TaskState } from '../../scheduler/allocation.js';
+import { pendingTask } from '../../scheduler/allocation.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../shared/duration.js';
 import type { RestartCount, TaskExit } from './decide-restart.js';
-import { pendingTask, type TaskHappening, transitionTaskState } from './task-event.js';
+import { type TaskHappening, transitionTaskState } from './task-event.js';
 
 /*
  * The life of one task on its node.

@@ -1,6 +1,5 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { Constraint } from '../../jobs/document/placement.js';
-import { needsAttribute } from '../../jobs/task-needs.js';
 import { globMatches } from '../../shared/values.js';
 import { drawFrom } from '../assignment/assign-ports.js';
 import { offerOf } from '../assignment/node-offer.js';
@@ -10,7 +9,7 @@ import { resolveTarget } from '../feasibility/constraint-operators.js';
 import { hasDevices } from '../feasibility/device-constraints.js';
 import { hasDriver, hasVolume, lackingNeeds, meets, networkReason } from '../feasibility/node-checks.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
-import { isDraining, type Node, provisionOf } from '../node.js';
+import { isDraining, type Node, needsAttribute, provisionOf } from '../node.js';
 import { allNodePool } from '../node-pool.js';
 import type { NodeAssessor } from '../ranking/assess-node.js';
 

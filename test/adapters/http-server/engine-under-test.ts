@@ -8,7 +8,6 @@ import {
 } from '../../../adapters/memory/index.js';
 import { HostMeter } from '../../../adapters/runner/commands/command-handler.js';
 import type { CommandOutput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
-import { pendingTask } from '../../../src/agent/task/task-event.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import {
   createEngine,
@@ -41,6 +40,7 @@ import { reportAllocations } from '../../../src/operations/scheduling/report-all
 import { putVariable } from '../../../src/operations/variables/write-variable.js';
 import type { Logger } from '../../../src/ports/index.js';
 import type { Storage, WriteView } from '../../../src/ports/storage.js';
+import { pendingTask } from '../../../src/scheduler/allocation.js';
 import type { Deployment } from '../../../src/scheduler/index.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
 import type { Table } from '../../../src/shared/table.js';

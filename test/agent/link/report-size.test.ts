@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readReports } from '../../../src/agent/link/node-shapes.js';
 import type { AllocationReport } from '../../../src/agent/link/node-work.js';
 import { reportsOfOneMessage } from '../../../src/agent/link/relay.js';
-import { pendingTask, taskEvent } from '../../../src/agent/task/task-event.js';
+import { taskEvent } from '../../../src/agent/task/task-event.js';
+import { pendingTask } from '../../../src/scheduler/allocation.js';
 
 /** The bytes of a body that a server takes unless its host says otherwise. */
 const bodyBytes = 4 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pendingTask, type TaskHappening, transitionTaskState } from '../../../src/agent/task/task-event.js';
+import { type TaskHappening, transitionTaskState } from '../../../src/agent/task/task-event.js';
 import type { TaskState } from '../../../src/scheduler/allocation.js';
+import { pendingTask } from '../../../src/scheduler/allocation.js';
 
 const now = Date.UTC(2026, 0, 1, 12);
 const at = new Date(now).toISOString();

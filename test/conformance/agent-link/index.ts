@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { okAsync, type ResultAsync } from 'neverthrow';
 import type { CommandOutput, NodeCommand } from '../../../src/agent/link/node-command.js';
 import type { AgentProcess, AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
-import { pendingTask } from '../../../src/agent/task/task-event.js';
 import { type Engine, hostPrincipal } from '../../../src/index.js';
 import { readAllocationStats } from '../../../src/operations/allocations/steer-allocation.js';
 import { stopAllocation } from '../../../src/operations/allocations/stop-allocation.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { putVariable } from '../../../src/operations/variables/write-variable.js';
-
 import type { AgentLink } from '../../../src/ports/agent-link.js';
-import { allocations } from '../../../src/scheduler/allocation.js';
+import { allocations, pendingTask } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { type Instant, isoFromInstant } from '../../../src/shared/instant.js';
 import type { TestFunction } from '../storage/index.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { pendingTask } from '../../../src/agent/task/task-event.js';
 import type { TaskState } from '../../../src/scheduler/allocation.js';
+import { pendingTask } from '../../../src/scheduler/allocation.js';
 import { withTimesInLife } from '../../../src/scheduler/nodes/node-owner.js';
 import { day, minute, second } from '../../../src/shared/duration.js';
 import { isoFromInstant, unixNanosFromInstant } from '../../../src/shared/instant.js';

@@ -6,7 +6,7 @@ import { manualClock } from '../../../../adapters/memory/index.js';
 import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
 import { diskTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
 import { Background } from '../../../../adapters/runner/waiting.js';
-import { pendingTask } from '../../../../src/agent/task/task-event.js';
+import { pendingTask } from '../../../../src/scheduler/allocation.js';
 
 const nothing = (): void => undefined;
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

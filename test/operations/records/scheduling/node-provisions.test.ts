@@ -1,10 +1,10 @@
 import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/memory/index.js';
-import { needsAttribute, type TaskNeed } from '../../../../src/jobs/task-needs.js';
+import type { TaskNeed } from '../../../../src/jobs/task-needs.js';
 import { unmetByNodes } from '../../../../src/operations/records/scheduling/node-rows.js';
 import type { ReadView } from '../../../../src/ports/storage.js';
-import { nodes } from '../../../../src/scheduler/node.js';
+import { needsAttribute, nodes } from '../../../../src/scheduler/node.js';
 import { nodeFrom } from '../../../support/nodes.js';
 
 /** The answers to the questions, and how often nodes were listed for them. */
