@@ -18,7 +18,6 @@ const namedInDeclarations = [
   'src/api/calls/scheduling-calls.ts AllocationRows',
   'src/api/calls/system-calls.ts Heard',
   'src/api/json-codecs.ts JsonMember',
-  'src/api/node-documents.ts NodeListStub',
 ];
 
 /** `FILE NAME` of every export that a file declares or passes on. */

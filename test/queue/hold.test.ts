@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimed, freed, type Hold, isSameStart } from '../../src/queue/hold.js';
-import { leaseEnd, type SeenLease } from '../../src/queue/process.js';
+import { claimed, freed, type Hold, isSameStart, leaseEnd, type SeenLease } from '../../src/queue/process.js';
 
 describe('a row', () => {
   const row: Hold & { readonly name: string } = { name: 'one' };

@@ -1,4 +1,4 @@
-import type { Hold } from '../../queue/hold.js';
+import type { Hold } from '../../queue/process.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Key, table } from '../../shared/table.js';

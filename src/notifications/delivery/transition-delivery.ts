@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { freed } from '../../queue/hold.js';
+import { freed } from '../../queue/process.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';

@@ -30,7 +30,7 @@ import { storedJson } from '../../functions/stored-json.js';
 import { mostProgressBytes } from '../../functions/value-limits.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
-import { isSameStart } from '../../queue/hold.js';
+import { isSameStart } from '../../queue/process.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';

@@ -11,8 +11,8 @@ import {
   nextLimit,
   timeLeft,
 } from '../../../src/notifications/queue/queue-record.js';
-import { claimed, freed } from '../../../src/queue/hold.js';
 import { initialLimit } from '../../../src/queue/limits.js';
+import { claimed, freed } from '../../../src/queue/process.js';
 import { delivery, report } from './delivery-samples.js';
 
 const rules = {

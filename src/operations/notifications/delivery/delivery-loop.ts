@@ -4,8 +4,7 @@ import { type Delivery, deliveries, queueName } from '../../../notifications/del
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import { hookHolds, queues, sendsAtOnce } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { claimed } from '../../../queue/hold.js';
-import { processes, queueTime, type Timeline, timelines } from '../../../queue/process.js';
+import { claimed, processes, queueTime, type Timeline, timelines } from '../../../queue/process.js';
 import type { Instant } from '../../../shared/instant.js';
 import {
   type AcceptedWrite,

@@ -29,9 +29,8 @@ import {
 import { users, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, WriteView } from '../../../ports/storage.js';
 import { chooseStarts, type Lane } from '../../../queue/choose-starts.js';
-import { claimed, freed } from '../../../queue/hold.js';
 import { type AdaptiveLimit, storedRates } from '../../../queue/limits.js';
-import { processes } from '../../../queue/process.js';
+import { claimed, freed, processes } from '../../../queue/process.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key } from '../../../shared/table.js';
 import type { EngineContext } from '../../context/engine-context.js';

@@ -20,7 +20,7 @@ import {
   withCancellation,
 } from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';
-import { isSameStart } from '../../../queue/hold.js';
+import { isSameStart } from '../../../queue/process.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { emit } from '../../context/engine-context.js';
 import type { Ended } from '../../queue/work-loop.js';

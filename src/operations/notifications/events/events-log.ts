@@ -184,7 +184,7 @@ function explanationsOf(
 }
 
 /** The stored event, if the caller has the right on its workspace. */
-export function findEvent(
+function findEvent(
   view: ReadView,
   caller: Principal,
   id: string,
@@ -197,7 +197,7 @@ export function findEvent(
 }
 
 /** The deliveries of an event in their current state, in the order of its list. */
-export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolean): Delivery[] {
+function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolean): Delivery[] {
   return event.notified.map(({ id }, position) => {
     const row = deliveryOf(view, event, position) ?? freshDelivery(event, position, ordered);
     return currentState(row, view.get(queues, [id])?.record ?? null);
