@@ -132,7 +132,7 @@ describe('failures by cause', () => {
       throw new Error(`no address for ${JSON.stringify(name)}`);
     });
     const functions = createFunctions(w.engine, [broken]);
-    functions.start();
+    await functions.start();
     await functions.enqueue(broken, 'ada');
     await functions.enqueue(broken, 'bob');
     await w.clock.advance(minute);
