@@ -355,7 +355,7 @@ const plan: AnswerForm<JobPlan, JobPlan> = {
   indexOf: ({ index }) => index,
 };
 
-const restartOfJob = { jobId: judgedByOperation(inBody('job', jsonText)) } as const;
+const restartOfJob = { jobId: required(inBody('job', jsonText)) } as const;
 
 /** Actions on jobs other than registration. */
 export const jobControlCalls = {
