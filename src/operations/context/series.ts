@@ -105,30 +105,41 @@ export class SeriesObserver implements Observer {
 
   #add(name: MetricName, given: MetricLabels, slotOf: (buckets: readonly number[]) => number, amount: number): void {
     if (!isKept(name)) return;
-    const labels: Record<string, string> = {};
-    for (const label of kept[name]) labels[label] = given[label] ?? '';
-    const key = [name, ...Object.values(labels)].join('\u0000');
+    const [label] = kept[name];
+    const value = label === undefined ? '' : (given[label] ?? '');
+    const key = `${name} ${value}`;
     let series = this.#series.get(key);
     if (series === undefined) {
-      const slots = { hour: new Map(), day: new Map() };
-      series = { name, labels, buckets: bucketsOf(name), slots };
+      const labels = label === undefined ? {} : { [label]: value };
+      series = { name, labels, buckets: instruments[name].buckets ?? [], slots: { hour: new Map(), day: new Map() } };
       this.#series.set(key, series);
     }
     const place = slotOf(series.buckets);
     const now = this.#now();
-    for (const range of ['hour', 'day'] as const) {
-      const { length, step } = ranges[range];
-      const slots = series.slots[range];
-      const number = Math.floor(now / step);
-      const slot = slots.get(number) ?? [];
-      slot[place] = (slot[place] ?? 0) + amount;
-      slots.set(number, slot);
-      for (const known of slots.keys()) {
-        if (slots.size <= length / step && known > number - length / step) break;
-        slots.delete(known);
-      }
+    addTo(series.slots.hour, ranges.hour, now, place, amount);
+    addTo(series.slots.day, ranges.day, now, place, amount);
+  }
+}
+
+/** A new slot takes the place of those that are too old. */
+function addTo(
+  slots: Slots,
+  { length, step }: (typeof ranges)[SeriesRange],
+  now: Instant,
+  place: number,
+  amount: number,
+): void {
+  const number = Math.floor(now / step);
+  let slot = slots.get(number);
+  if (slot === undefined) {
+    slot = [];
+    slots.set(number, slot);
+    for (const known of slots.keys()) {
+      if (slots.size <= length / step && known > number - length / step) break;
+      slots.delete(known);
     }
   }
+  slot[place] = (slot[place] ?? 0) + amount;
 }
 
 /** What passed through the observer of an engine. */
@@ -139,11 +150,6 @@ export function readSeries({ observer }: { readonly observer: Observer }, range:
 
 function isKept(name: MetricName): name is keyof typeof kept {
   return Object.hasOwn(kept, name);
-}
-
-function bucketsOf(name: MetricName): readonly number[] {
-  const { buckets } = instruments[name];
-  return buckets ?? [];
 }
 
 function bucketOf(buckets: readonly number[], value: number): number {
