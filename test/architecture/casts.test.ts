@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { sourceFiles } from '../support/source-imports.js';
 
 /* What the compiler is told instead of shown. The bound is the number reached: lower it when there are fewer, and do not raise it. */
-const mostCastsPerThousandLines = 3.02;
+const mostCastsPerThousandLines = 2.89;
 
 it('has a bounded number of type casts and no non-null assertions', () => {
   const found = { casts: 0, nonNull: 0, lines: 0 };
