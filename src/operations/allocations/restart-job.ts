@@ -13,6 +13,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { day, hour, type Milliseconds } from '../../shared/duration.js';
 import { isoFromInstant } from '../../shared/instant.js';
+import { messageOf } from '../../shared/values.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
@@ -171,8 +172,13 @@ export const jobRestartLoop: BackgroundLoop = {
       const taken = await commit<readonly JobRestart[], never>(context, hostPrincipal, (tx) => ok(takeUp(tx)));
       if (taken.isErr()) throw new Error(taken.error.message);
       // A node that does not answer holds up its own restart only.
-      for (const restart of taken.value.value)
-        for (const target of restart.batch) void carryOut(context, restart, target);
+      for (const restart of taken.value.value) {
+        for (const target of restart.batch) {
+          carryOut(context, restart, target).catch((thrown: unknown) => {
+            context.logger.error({ job: restart.jobId, error: messageOf(thrown) }, 'Restarting an allocation failed');
+          });
+        }
+      }
     }
   },
 };

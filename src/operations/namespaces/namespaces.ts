@@ -3,6 +3,7 @@ import { allows, type PermissionDenied } from '../../access/allows.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { Filter } from '../../filter/compile-filter.js';
+import { jobRestarts } from '../../jobs/changes/job-restart.js';
 import { namespaceHash } from '../../jobs/content-digest.js';
 import type { NamespaceError } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
@@ -14,6 +15,7 @@ import {
   type NamespaceCapabilities,
   namespaces,
 } from '../../jobs/namespaces/namespace.js';
+import { endedRuns } from '../../jobs/runs/job-run.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
@@ -166,6 +168,9 @@ export function removeNamespace(
       return err({ type: 'namespace_in_use', name, message });
     }
     tx.remove(namespaces, [name]);
+    // A later namespace of this name has no part in them.
+    for (const { record } of tx.list(endedRuns, { prefix: [name] })) tx.remove(endedRuns, endedRuns.key(record));
+    for (const { record } of tx.list(jobRestarts, { prefix: [name] })) tx.remove(jobRestarts, jobRestarts.key(record));
     return ok(undefined);
   }).map(({ index }) => ({ index }));
 }

@@ -214,14 +214,17 @@ export function readLaunches(view: ReadView, job: Job): OwnStubMembers {
  * The outcome is decided once, by the write that makes the job dead: neither later reports of a stopped job's allocations, nor their
  * removal, nor a stop of an ended job change it.
  */
-export function outcomeOf(view: ReadView, job: Job): RunOutcome | undefined {
+function outcomeOf(view: ReadView, job: Job): RunOutcome | undefined {
   if (job.Status !== 'dead' && !job.Stop) return undefined;
   const before = view.get(jobStubs, [job.Namespace, job.ID])?.record;
   const decided = before?.CreateIndex === job.CreateIndex ? before.Outcome : undefined;
   if (decided !== undefined || job.Status !== 'dead') return decided;
-  // A stop is a separate version, in which nothing runs.
-  const ran = job.Stop ? { ...job, Version: job.Version - 1 } : job;
-  return runOutcome(job, readAllocationsOfRun(view, ran));
+  return runOutcome(job, allocationsThatRan(view, job));
+}
+
+/** Those of the registration that ran last: a stop is a separate version, in which nothing runs. */
+export function allocationsThatRan(view: ReadView, job: Job): readonly Allocation[] {
+  return readAllocationsOfRun(view, job.Stop ? { ...job, Version: job.Version - 1 } : job);
 }
 
 /** The outcome of a job that is dead, as lists show it. */

@@ -28,6 +28,7 @@ import {
 import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/render-payload.js';
+import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';
 import type { PutAllocation } from '../../scheduler/cluster/cluster.js';
 import { evaluations } from '../../scheduler/evaluation.js';
@@ -36,7 +37,7 @@ import { isoFromInstant } from '../../shared/instant.js';
 import { readAllocationsOfRun } from '../records/jobs/job-allocations.js';
 import { publishNotificationEvent } from '../records/publish-notification-event.js';
 import type { Transaction } from '../write-transaction.js';
-import { isRegistered, outcomeOf, type TouchedJob, touchedJobs } from './jobs.js';
+import { allocationsThatRan, isRegistered, type TouchedJob, touchedJobs } from './jobs.js';
 import type { Reaction } from './reaction.js';
 
 /** The runs of jobs that report to a workspace, and their notifications. */
@@ -183,19 +184,30 @@ export const runHistoryReaction: Reaction = {
   react: (tx, changes) => {
     for (const { before, after } of changes.of(jobs)) {
       if (after?.Status !== 'dead' || before?.Status === 'dead' || !hasOwnEnd(after)) continue;
-      const outcome = outcomeOf(tx, after);
-      if (outcome !== undefined) keepRun(tx, after, outcome);
+      const allocated = allocationsThatRan(tx, after);
+      const outcome = runOutcome(after, allocated);
+      if (outcome !== undefined && !isKept(tx, after, allocated)) keepRun(tx, after, { outcome, allocated });
     }
   },
 };
 
-function keepRun(tx: Transaction, job: Job, outcome: RunOutcome): void {
+/** A job that has ended may be evaluated, registered or stopped again: only a further allocation makes a further run. */
+function isKept(view: ReadView, { Namespace, ID }: Job, allocated: readonly Allocation[]): boolean {
+  const query = { index: 'by_job', prefix: [Namespace, ID], reverse: true, limit: 1 };
+  const last = view.list(endedRuns, query)[0]?.record;
+  return last !== undefined && !allocated.some(({ CreateIndex }) => CreateIndex > last.index);
+}
+
+interface EndOfRun {
+  readonly outcome: RunOutcome;
+  readonly allocated: readonly Allocation[];
+}
+
+function keepRun(tx: Transaction, job: Job, { outcome, allocated }: EndOfRun): void {
   const { keptRuns, runsKeptFor } = tx.settings.jobs;
   const run = runOf(job);
   const latest = tx.list(endedRuns, { prefix: [run.namespace, run.parentId], reverse: true, limit: 1 })[0]?.record;
   const number = (latest?.number ?? 0) + 1;
-  // A stop is a separate version, in which nothing runs.
-  const allocated = readAllocationsOfRun(tx, job.Stop ? { ...job, Version: job.Version - 1 } : job);
   const starts = allocated.flatMap(({ TaskStates }) =>
     Object.values(TaskStates ?? {}).flatMap(({ StartedAt }) => StartedAt ?? []),
   );

@@ -1,4 +1,4 @@
-import type { Result } from 'neverthrow';
+import { errAsync, type Result } from 'neverthrow';
 import { type ManualClock, manualClock } from '../../../adapters/memory/manual-clock.js';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import {
@@ -22,6 +22,7 @@ import {
   type WorkspaceInput,
 } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
+import type { Storage } from '../../../src/ports/storage.js';
 import type { SettingsOverrides } from '../../../src/settings.js';
 
 export interface TestEngine extends Engine {
@@ -130,3 +131,26 @@ export function recordingLogger() {
   const note = (level: string) => (_fields: unknown, message: string) => void lines.push(`${level} ${message}`);
   return { lines, logger: { debug: () => undefined, info: note('info'), warn: note('warn'), error: note('error') } };
 }
+
+/** The storage as a process sees it that is killed after some writes; the next one fails, and everything after it. */
+export class MortalStorage implements Storage {
+  writesLeft = Number.POSITIVE_INFINITY;
+  readonly waitForChange: Storage['waitForChange'];
+  readonly close: Storage['close'];
+  readonly #inner: Storage;
+
+  constructor(inner: Storage) {
+    this.#inner = inner;
+    this.waitForChange = (...about) => inner.waitForChange(...about);
+    this.close = () => inner.close();
+  }
+
+  read: Storage['read'] = (work) => (this.writesLeft < 0 ? killed() : this.#inner.read(work));
+
+  write: Storage['write'] = (work) => {
+    this.writesLeft -= 1;
+    return this.writesLeft < 0 ? killed() : this.#inner.write(work);
+  };
+}
+
+const killed = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);

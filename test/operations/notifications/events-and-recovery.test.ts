@@ -1,4 +1,3 @@
-import { errAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
@@ -23,11 +22,11 @@ import {
 import { recoverDeliveries, redeliver } from '../../../src/operations/notifications/log/redeliver.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 
-import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {
   create,
   destination,
+  MortalStorage,
   must,
   mustFail,
   owner,
@@ -314,19 +313,8 @@ test('a bulk redelivery that is cancelled after a kill between any two writes se
   const seen = new Set<number>();
   for (let writes = 0; writes < 48; writes += 1) {
     const inner = memoryStorage();
-    let left = Number.POSITIVE_INFINITY;
-    const killed = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
-    const storage: Storage = {
-      ...inner,
-      read: (work) => (left < 0 ? killed() : inner.read(work)),
-      write: (work) => {
-        left -= 1;
-        return left < 0 ? killed() : inner.write(work);
-      },
-      waitForChange: (...about) => inner.waitForChange(...about),
-      close: () => inner.close(),
-    };
-    const dying = await testEngine(noBreaker, { ports: { storage } });
+    const process = new MortalStorage(inner);
+    const dying = await testEngine(noBreaker, { ports: { storage: process } });
     const { id } = await must(create(dying));
     dying.start();
     const since = dying.clock.now();
@@ -336,10 +324,10 @@ test('a bulk redelivery that is cancelled after a kill between any two writes se
     dying.delivery.answer(() => ({ status: 204, after: 20 }));
     dying.delivery.clear();
     // Its own write, and so many after it.
-    left = 1 + writes;
+    process.writesLeft = 1 + writes;
     const { id: recoveryId } = await must(startBulkRedelivery(dying, owner, { workspaceId, since }));
     await dying.clock.advance(3 * second);
-    left = -1;
+    process.writesLeft = -1;
     const stopped = dying.stop();
 
     const { clock, ids, delivery } = dying;

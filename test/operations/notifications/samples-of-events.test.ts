@@ -1,4 +1,3 @@
-import { errAsync } from 'neverthrow';
 import { expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
@@ -19,9 +18,18 @@ import {
 } from '../../../src/operations/notifications/log/list-deliveries.js';
 import { countRecoverable } from '../../../src/operations/notifications/log/recoveries.js';
 import { recoverDeliveries } from '../../../src/operations/notifications/log/redeliver.js';
-import type { Storage } from '../../../src/ports/storage.js';
 import { day, minute, second } from '../../../src/shared/duration.js';
-import { create, must, mustFail, owner, publish, stranger, testEngine, workspaceId } from './engine-setup.js';
+import {
+  create,
+  MortalStorage,
+  must,
+  mustFail,
+  owner,
+  publish,
+  stranger,
+  testEngine,
+  workspaceId,
+} from './engine-setup.js';
 
 async function world(attributes = {}, settings = {}) {
   const engine = await testEngine(settings);
@@ -146,28 +154,17 @@ test('a sample that nobody takes is no alert for others, and no bulk redelivery 
 test('two engines on one store send a sample once, and a kill after its acceptance loses none', async () => {
   for (let writes = 1; writes < 12; writes += 1) {
     const inner = memoryStorage();
-    let left = Number.POSITIVE_INFINITY;
-    const killed = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
-    const storage: Storage = {
-      ...inner,
-      read: (work) => (left < 0 ? killed() : inner.read(work)),
-      write: (work) => {
-        left -= 1;
-        return left < 0 ? killed() : inner.write(work);
-      },
-      waitForChange: (...about) => inner.waitForChange(...about),
-      close: () => inner.close(),
-    };
-    const dying = await testEngine({}, { ports: { storage } });
+    const process = new MortalStorage(inner);
+    const dying = await testEngine({}, { ports: { storage: process } });
     const { id } = await must(create(dying));
     dying.start();
     dying.delivery.clear();
-    left = writes;
+    process.writesLeft = writes;
     const { id: deliveryId } = await must(
       sendSampleEvent(dying, owner, { configurationId: id, sample: { trigger: 'run:errored' } }),
     );
     await dying.clock.advance(10);
-    left = -1;
+    process.writesLeft = -1;
     const stopped = dying.stop();
     const { clock, ids, delivery, mailer } = dying;
     const next = createEngine({ storage: inner, clock, ids, delivery, mailer });

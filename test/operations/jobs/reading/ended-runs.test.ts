@@ -102,6 +102,35 @@ describe('the runs that have ended', () => {
     await w.engine.stop();
   });
 
+  it('are counted once, whatever is done with a job that has ended; a further allocation is a further run', async () => {
+    const w = await worldOf({}, 'complete');
+    const job = (priority: number) => batchJob('once', { Priority: priority, TaskGroups: [once] });
+    const numbers = async (act: () => Promise<unknown>) => {
+      await act();
+      await w.clock.advance(3 * minute);
+      return (await w.runs({ jobId: 'once' })).items.map(({ number }) => number);
+    };
+    expect(await numbers(async () => w.jobs.register(job(50)))).toEqual([1]);
+    expect(await numbers(async () => w.jobs.evaluate('once'))).toEqual([1]);
+    expect(await numbers(async () => w.jobs.register(job(50)))).toEqual([1]);
+    expect(await numbers(async () => w.jobs.stop('once'))).toEqual([1]);
+    expect(await numbers(async () => w.jobs.register(job(50)))).toEqual([2, 1]);
+    await w.engine.stop();
+  });
+
+  it('go with their namespace', async () => {
+    const w = await worldOf();
+    const { namespaces } = w.engine.as(hostPrincipal);
+    (await namespaces.put('other'))._unsafeUnwrap();
+    (await w.jobs.register(batchJob('hidden', { Namespace: 'other', TaskGroups: [once] })))._unsafeUnwrap();
+    await w.clock.advance(3 * minute);
+    expect((await w.runs({ namespace: 'other' })).items).toHaveLength(1);
+    (await namespaces.remove('other'))._unsafeUnwrap();
+    (await namespaces.put('other'))._unsafeUnwrap();
+    expect((await w.runs({ namespace: 'other' })).items).toEqual([]);
+    await w.engine.stop();
+  });
+
   it('are not kept where none are to be', async () => {
     const w = await worldOf({ jobs: { keptRuns: 0 } });
     await w.dispatch();
