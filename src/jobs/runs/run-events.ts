@@ -150,7 +150,7 @@ export function runMessage(job: Pick<Job, 'ID' | 'ParentID' | 'Version'>): strin
 }
 
 /** Whether a job ends on its own, and its run with it. */
-export function hasOwnEnd(job: Pick<Job, 'Type'>): boolean {
+export function hasOwnEnd(job: { readonly Type: string }): boolean {
   return job.Type === 'batch' || job.Type === 'sysbatch';
 }
 

@@ -11,11 +11,12 @@ import {
 import { type JobReference, namespaceOf } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { day, hour, type Milliseconds } from '../../shared/duration.js';
+import { day, hour, type Milliseconds, minute, second } from '../../shared/duration.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import { messageOf } from '../../shared/values.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { isUnconnected } from '../node-commands/perform-on-node.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
 import { type Answer, rowsUnder } from '../waiting/parked-queries.js';
@@ -174,7 +175,7 @@ export const jobRestartLoop: BackgroundLoop = {
       // A node that does not answer holds up its own restart only.
       for (const restart of taken.value.value) {
         for (const target of restart.batch) {
-          carryOut(context, restart, target).catch((thrown: unknown) => {
+          carryOut(context, restart, target, signal).catch((thrown: unknown) => {
             context.logger.error({ job: restart.jobId, error: messageOf(thrown) }, 'Restarting an allocation failed');
           });
         }
@@ -207,14 +208,25 @@ function takeUp(tx: Transaction): readonly JobRestart[] {
   });
 }
 
+/** A node that is not connected, as after a restart of the server, is waited for this long. */
+const reachableWithin = minute;
+
 /** When the write of the result fails, the allocation is taken up again later. */
 async function carryOut(
   context: EngineContext,
   { namespace, jobId, id, allTasks }: JobRestart,
   { allocationId, nodeId }: JobRestart['batch'][number],
+  signal: AbortSignal,
 ): Promise<void> {
   const command = { type: 'restart', allocationId, task: null, all: allTasks } as const;
-  const done = await askNodeOnce<null>(context, { NodeID: nodeId }, command);
+  const ask = () => askNodeOnce<null>(context, { NodeID: nodeId }, command);
+  const begun = context.clock.monotonic();
+  let done = await ask();
+  while (done.isErr() && isUnconnected(done.error) && context.clock.monotonic() - begun < reachableWithin) {
+    await context.clock.sleep(second, signal);
+    if (signal.aborted) return;
+    done = await ask();
+  }
   const fault = done.isErr() ? ('message' in done.error ? done.error.message : done.error.type) : undefined;
   const written = await commit<void, never>(context, hostPrincipal, (tx) => {
     const restart = tx.get(jobRestarts, [namespace, jobId])?.record;

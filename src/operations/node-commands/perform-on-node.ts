@@ -20,6 +20,13 @@ import { StoreSocket } from './store-socket.js';
 const answerTimeout = 5 * second;
 export const beatPause = 60 * second;
 
+const noPath = 'No path to node';
+
+/** Whether the node's agent was not connected to any server: it may be soon, after a restart of one of them. */
+export function isUnconnected(error: object): boolean {
+  return 'message' in error && String(error.message).startsWith(noPath);
+}
+
 interface Asked {
   readonly command: NodeCommand;
   readonly input: AsyncIterable<CommandInput>;
@@ -42,7 +49,7 @@ export function performOnNode(
     .read((view) => view.get(nodeConnections, [nodeId])?.record)
     .andThen((connection): ResultAsync<AsyncIterable<CommandOutput>, CommandRefused | StorageError> => {
       if (connection === undefined || connection.owner === context.owner) {
-        return errAsync(commandRefused('not_found', 'No path to node'));
+        return errAsync(commandRefused('not_found', noPath));
       }
       return new ResultAsync(relay(context, connection, asked));
     });
@@ -80,7 +87,7 @@ async function* untilEnd(outputs: AsyncIterable<CommandOutput>, socket: StoreSoc
 }
 
 function silentServer({ address }: NodeConnection): CommandRefused {
-  const message = `No path to node: its server ${address} does not respond`;
+  const message = `${noPath}: its server ${address} does not respond`;
   return commandRefused('failed', message);
 }
 

@@ -1,6 +1,8 @@
 import { err, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { AllocationReport, NodeReport, ReportOutcome } from '../../agent/link/node-work.js';
+import { errorLine } from '../../jobs/runs/job-run.js';
+import { hasOwnEnd } from '../../jobs/runs/run-events.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
@@ -57,15 +59,19 @@ function reported(context: EngineContext, tx: Transaction, before: Allocation, r
   return withReportedHealth(after, healthy, { now: tx.now, index: tx.index });
 }
 
-/** Stored only where notifications may quote it. */
+/** Stored only where notifications may quote it; of other runs that end, the line that the history of runs has. */
 function outputOf(
   context: EngineContext,
   tx: Transaction,
   allocation: Allocation,
   { output }: AllocationReport,
 ): Pick<Allocation, 'FailureOutput'> {
-  if (output === undefined || tx.settings.runNotifications.length === 0) return {};
-  return { FailureOutput: { ...output, text: withoutKnownSecrets(context, tx, allocation, output.text) } };
+  const { runNotifications, jobs } = tx.settings;
+  const isQuoted = runNotifications.length > 0;
+  const hasHistory = jobs.keptRuns > 0 && hasOwnEnd({ Type: allocation.JobType });
+  if (output === undefined || !(isQuoted || hasHistory)) return {};
+  const text = withoutKnownSecrets(context, tx, allocation, output.text);
+  return { FailureOutput: { ...output, text: isQuoted ? text : (errorLine(text) ?? '') } };
 }
 
 /** Agents may send an empty description or no task states: such members are omitted (job interface, Allocation). */

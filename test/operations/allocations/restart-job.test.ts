@@ -155,6 +155,24 @@ describe('the restart of a job', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
+  it('waits for a node that is not connected, for a minute', async () => {
+    const { cluster, restarts, state } = await clusterOf(2);
+    const detach = cluster.engine.agents.attach('n1', restarts.performer(cluster));
+    detach();
+    (await jobsOf(cluster).restart('web'))._unsafeUnwrap();
+    await cluster.clock.advance(40 * second);
+    expect(await state()).toMatchObject({ state: 'running', restarted: 0, failed: 0 });
+    cluster.engine.agents.attach('n1', restarts.performer(cluster));
+    await cluster.clock.advance(minute);
+    expect(await state()).toMatchObject({ state: 'done', restarted: 2 });
+    cluster.engine.agents.attach('n1', restarts.performer(cluster))();
+    (await jobsOf(cluster).restart('web'))._unsafeUnwrap();
+    await cluster.clock.advance(2 * minute);
+    const message = expect.stringContaining('No path to node');
+    expect(await state()).toMatchObject({ state: 'failed', failures: [{ message }] });
+    await cluster[Symbol.asyncDispose]();
+  });
+
   it('is refused without the right, without the job, and with wrong values', async () => {
     const { cluster } = await clusterOf(1);
     const reader: Principal = {
