@@ -86,9 +86,13 @@ describe('the outlook and the past of jobs', () => {
       if (value.items.length > 0) break;
       waiting = { index, wait: '20s' };
     }
-    expect((await run('job', 'runs', 'fails')).out).toMatch(/^Job +Outcome .*\nfails +failed +\S+Z +\S+Z +fatal: no data for 17\n/);
+    expect((await run('job', 'runs', 'fails')).out).toMatch(
+      /^Job +Outcome .*\nfails +failed +\S+Z +\S+Z +fatal: no data for 17\n/,
+    );
     expect((await run('job', 'runs', '-outcome', 'succeeded', 'fails')).out).toBe('no ended runs\n');
-    expect((await run('job', 'failures', 'fails')).out).toMatch(/\n1 +failed, exit code 3 +fails +\S+Z +fatal: no data for <n>\n/);
+    expect((await run('job', 'failures', 'fails')).out).toMatch(
+      /\n1 +failed, exit code 3 +fails +\S+Z +fatal: no data for <n>\n/,
+    );
   });
 });
 
