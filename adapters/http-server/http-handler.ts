@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gzipSync, gzip as gzipWithCallback } from 'node:zlib';
 import { err, ok } from 'neverthrow';
 import type { Interface } from '../../src/api/call.js';
+import { api } from '../../src/api/index.js';
 import type { MessageSocket } from '../../src/api/message-socket.js';
 import { callerWithin, type Engine, type Principal } from '../../src/index.js';
 import type { OptionTable } from '../../src/options/check-options.js';
@@ -381,7 +382,7 @@ function answer(parts: HandlerParts, located: Located, asked: Asked): HttpRespon
   const found = foundBy(located, asked, parts.dialect);
   if (found.isErr()) return found.error;
   const { route } = found.value;
-  if (!parts.knowsTokens && route.path.startsWith('/v1/acl/')) {
+  if (!parts.knowsTokens && route.path.startsWith('/v1/acl/') && route.path !== api.tokens.rights.path) {
     return asked.plain
       ? errors.refused(400, 'ACL support disabled')
       : openServerAnswer(request.method, route.path, parts.dialect.headers);
