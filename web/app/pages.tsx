@@ -1,6 +1,11 @@
+import { FunctionRunScreen, FunctionScreen, FunctionsScreen } from '../screens/functions.js';
 import { EditJobScreen, NewJobScreen } from '../screens/job/edit.js';
 import { JobScreen } from '../screens/job/job.js';
 import { JobsScreen } from '../screens/jobs.js';
+import { NodeScreen, NodesScreen } from '../screens/nodes.js';
+import { NowScreen } from '../screens/now.js';
+import { ScheduleScreen } from '../screens/schedule.js';
+import { SystemScreen } from '../screens/system.js';
 import { addressOf, Link, place } from './router.js';
 import { Screen, Shell } from './shell.js';
 
@@ -21,6 +26,15 @@ function Current() {
     if (fourth === 'plan') return <EditJobScreen key={path.join('/')} namespace={second} id={third} />;
     return <JobScreen key={`${second}/${third}`} namespace={second} id={third} tab={fourth} />;
   }
+  if (first === undefined) return <NowScreen />;
+  if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
+  if (first === 'nodes') return second === undefined ? <NodesScreen /> : <NodeScreen key={second} id={second} />;
+  if (first === 'functions' && second === undefined) return <FunctionsScreen />;
+  if (first === 'functions' && second !== undefined && third === 'runs' && fourth !== '')
+    return <FunctionRunScreen key={fourth} namespace={second} id={fourth} />;
+  if (first === 'functions' && second !== undefined && third !== undefined)
+    return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
+  if (first === 'system' || first === 'access') return <SystemScreen />;
   return <NotFound />;
 }
 
