@@ -4,10 +4,6 @@ export interface Download extends AsyncIterable<Uint8Array> {
   readonly fileName: string;
 }
 
-export function asDownload(bytes: AsyncIterable<Uint8Array>, fileName: string): Download {
-  return { fileName, [Symbol.asyncIterator]: () => bytes[Symbol.asyncIterator]() };
-}
-
 export function isDownload(items: AsyncIterable<unknown>): items is Download {
   return 'fileName' in items;
 }
@@ -23,7 +19,7 @@ export function attachmentOf(fileName: string): string {
   const name = [...fileName.replace(/[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]/gu, '_').replace(/^[. ]+/, '_')]
     .slice(0, longestName)
     .join('');
-  const ascii = name.replace(/[^A-Za-z0-9._-]/g, '_') || 'download';
+  const ascii = name.replace(/[^A-Za-z0-9._-]/gu, '_') || 'download';
   if (ascii === name || name === '') return `attachment; filename="${ascii}"`;
   const encoded = encodeURIComponent(name).replace(
     /[!'()*]/g,

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { logRangeIn } from '../../../src/agent/link/node-shapes.js';
 import { type StreamEnd, tailBytes } from '../../../src/agent/output/output-tail.js';
 import { resultOr } from '../../../src/shared/values.js';
 import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
-import { openToRead, textIn } from '../disk/text-file.js';
-import { continueLog, continueLogSync, followingFile, type LogFile, logNumbers } from './log-files.js';
+import { textIn } from '../disk/text-file.js';
+import { continueLog, continueLogSync, followingFile, type LogFile, readLogRange } from './log-files.js';
 
 /**
  * Reads a task's output from two named pipes, writes it to `<base>.N`, each file up to its limit, and removes the oldest files.
@@ -41,6 +42,8 @@ collect() {
       # "[warnings] 12+3 records in, 12+3 records out, 4567 bytes …": whole and partial reads, then bytes.
       records=\${report%%" records in"*} records=\${records##*"$newline"}
       set -- \${report##*records out}
+      # Another collector has its place once the shell that waits for this one is gone.
+      kill -0 $$ || exit
       left=$((left - $1))
       [ "$1" -eq 0 ] || drop=1 full=
       if [ "$left" -le 0 ]; then next
@@ -211,39 +214,18 @@ export interface LogLimits {
   readonly disabled: boolean;
 }
 
-const nothing: StreamEnd = { text: '', isCut: false };
-
-/** The end of one stream of a task's log, from its two newest files; empty if they cannot be read. */
+/** The end of one stream of a task's log; empty if it cannot be read. */
 export async function logEnd(base: string): Promise<StreamEnd> {
   try {
-    const newest = (await logNumbers(base)).slice(-2).toReversed();
-    const parts: Buffer[] = [];
-    let left = tailBytes;
+    const parts: Uint8Array[] = [];
     let isCut = false;
-    for (const number of newest) {
-      const part = await fileEnd(`${base}.${number}`, left);
-      parts.unshift(part.bytes);
-      left -= part.bytes.length;
-      isCut = part.isCut;
-      if (isCut || left <= 0) break;
+    for await (const output of readLogRange(base, { from: null, limit: tailBytes })) {
+      if (output.type === 'piece') parts.push(output.bytes);
+      isCut ||= (logRangeIn(output)?.from ?? 0) > 0;
     }
     return { text: Buffer.concat(parts).toString('utf8'), isCut };
   } catch {
-    return nothing;
-  }
-}
-
-async function fileEnd(file: string, most: number): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
-  const handle = await openToRead(file);
-  try {
-    const stats = await handle.stat();
-    if (!stats.isFile()) return { bytes: Buffer.alloc(0), isCut: false };
-    const start = Math.max(0, stats.size - most);
-    const bytes = Buffer.alloc(Math.min(most, stats.size));
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-    return { bytes: bytes.subarray(0, bytesRead), isCut: start > 0 };
-  } finally {
-    await handle.close();
+    return { text: '', isCut: false };
   }
 }
 

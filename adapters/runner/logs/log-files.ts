@@ -94,7 +94,7 @@ export function placedFiles(
     placed.push({ number, start, size: Math.max(0, Math.min(size, next - start)) });
     end = bounded(start + size);
   }
-  return { files: placed, end: Math.max(end, latest.number > (placed.at(-1)?.number ?? 0) ? latest.start : 0) };
+  return { files: placed, end: latest.number > (placed.at(-1)?.number ?? 0) ? latest.start : end };
 }
 
 function latestOf(starts: Starts, below = Number.POSITIVE_INFINITY): Omit<LogFile, 'size'> {

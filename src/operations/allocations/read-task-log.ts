@@ -9,7 +9,7 @@ import {
   type LogRange,
 } from '../../agent/link/node-command.js';
 import { logRangeIn } from '../../agent/link/node-shapes.js';
-import { asDownload, type Download } from '../../api/download.js';
+import type { Download } from '../../api/download.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
 import { messageOf } from '../../shared/values.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -113,7 +113,10 @@ export function downloadTaskLog(
 ): ResultAsync<Download, AllocationCommandError> {
   const { allocationId, task, stream, signal } = query;
   const named = (jobId: string) => (outputs: AsyncIterable<CommandOutput>) =>
-    asDownload(bytesOf(outputs), `${[jobId, task, allocationId.slice(0, 8)].join('-')}.${stream}.log`);
+    asDownload(
+      bytesOf(outputs),
+      `${jobId.slice(0, 48)}-${task.slice(0, 32)}-${allocationId.slice(0, 8)}.${stream}.log`,
+    );
   if (runOfAllocationId(allocationId) !== undefined && allows(caller, everyNamespace, ['read-logs'])) {
     const whole = { ...query, offset: 0, origin: 'start', follow: false } as const;
     return streamTaskLogs(context, caller, whole).map(named('run'));
@@ -122,6 +125,10 @@ export function downloadTaskLog(
     const command = { type: 'read_log', allocationId, task, stream, from: null, limit: null } as const;
     return askNode(context, allocation, command, { signal }).mapErr(ofEarlierAgent).map(named(allocation.JobID));
   });
+}
+
+export function asDownload(bytes: AsyncIterable<Uint8Array>, fileName: string): Download {
+  return { fileName, [Symbol.asyncIterator]: () => bytes[Symbol.asyncIterator]() };
 }
 
 export async function* bytesOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<Uint8Array> {

@@ -8,7 +8,6 @@ import {
   commandRefused,
 } from '../../agent/link/node-command.js';
 import type { StreamItem } from '../../api/calls/allocation-command-calls.js';
-import { asDownload } from '../../api/download.js';
 import type { MessageSocket } from '../../api/message-socket.js';
 import { second } from '../../shared/duration.js';
 import { jsonFaultIn, jsonFaultText, jsonValueEnd, wrongJsonType } from '../../shared/json-scan.js';
@@ -18,7 +17,7 @@ import type { CallManner } from '../operation.js';
 import { withHeartbeats } from '../waiting/with-heartbeats.js';
 import type { AllocationCommandError, Conversation } from './ask-node.js';
 import { pathFault, readAllocationFile, streamAllocationFile, streamTaskLogs } from './read-allocation-files.js';
-import { bytesOf, downloadTaskLog, streamNamed } from './read-task-log.js';
+import { asDownload, bytesOf, downloadTaskLog, streamNamed } from './read-task-log.js';
 import { execInAllocation, runJobAction } from './run-in-allocation.js';
 
 /* Commands and files of allocations as clients exchange them: messages of a socket, frames with heartbeats, or plain bytes. */
