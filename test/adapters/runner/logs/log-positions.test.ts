@@ -11,6 +11,7 @@ import {
   startCollector,
 } from '../../../../adapters/runner/logs/log-collector.js';
 import {
+  continueLog,
   continueLogSync,
   followingFile,
   placedFiles,
@@ -251,6 +252,23 @@ describe('the log of a process', () => {
     },
     60_000,
   );
+});
+
+describe('where a stream continues', () => {
+  it('is noted before full files are removed', async () => {
+    for (const number of [3, 4, 5]) writeFileSync(`${base}.${number}`, 'x'.repeat(10));
+    const next = { number: 6, size: 0, start: 60 };
+    expect(await continueLog(base, 10, 1)).toEqual(next);
+    expect(await read()).toMatchObject({ firstByte: 60, endByte: 60, files: 0 });
+    expect(await continueLog(base, 10, 1)).toEqual(next);
+    expect(continueLogSync(base, 1)).toEqual(next);
+  });
+
+  it('is where more files were kept before', async () => {
+    for (const number of [0, 1, 2, 3]) writeFileSync(`${base}.${number}`, 'x'.repeat(5));
+    expect(await continueLog(base, 10, 2)).toEqual({ number: 3, size: 5, start: 15 });
+    expect(await read()).toMatchObject({ firstByte: 10, endByte: 20, files: 2 });
+  });
 });
 
 describe('a collector that is killed without its children', () => {
