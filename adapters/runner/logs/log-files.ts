@@ -128,7 +128,7 @@ function notesOf(base: string): string {
 const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Of one file: its number and position, of 16 digits each, in a line. A line that was cut off has no other form. */
-const noteForm = /^([0-9]{16}) ([0-9]{16})$/gm;
+const noteForm = /^(0[0-9]{15}) ([0-9]{16})$/gm;
 const noteLength = 35;
 
 /** What is noted of the newest files; the first note of a file counts. */
