@@ -1,3 +1,4 @@
+import { AllocationScreen } from '../screens/allocation.js';
 import { FunctionRunScreen, FunctionScreen, FunctionsScreen } from '../screens/functions.js';
 import { EditJobScreen, NewJobScreen } from '../screens/job/edit.js';
 import { JobScreen } from '../screens/job/job.js';
@@ -28,6 +29,8 @@ function Current() {
   }
   if (first === undefined) return <NowScreen />;
   if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
+  if (first === 'allocs' && second !== undefined)
+    return <AllocationScreen key={second} id={second} below={path.slice(2)} />;
   if (first === 'nodes') return second === undefined ? <NodesScreen /> : <NodeScreen key={second} id={second} />;
   if (first === 'functions' && second === undefined) return <FunctionsScreen />;
   if (first === 'functions' && second !== undefined && third === 'runs' && fourth !== '')
