@@ -25,6 +25,7 @@ import {
   nobody,
   tokenFrom,
 } from './edge/access.js';
+import { type PageOptions, pageKind, type WebPage, webPage } from './edge/page.js';
 import { sessionRefusal, sessionRoutes } from './edge/session.js';
 import { claimantOf, HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { type InterfaceErrors, isBusyStore, plainErrorsOf } from './errors/interface-errors.js';
@@ -70,6 +71,11 @@ export type HandlerOptions = AccessOptions & {
    * the public origin of the engine's settings; `*` accepts every name. Requests for other hosts get a 421.
    */
   readonly hosts?: readonly string[];
+  /**
+   * Serves the web page at `/ui/` below `basePath`; default: false. Its files need no token and hold no data. Throws if they are not beside
+   * this module, as in a bundle.
+   */
+  readonly page?: boolean | PageOptions;
 };
 
 const path = textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash");
@@ -85,6 +91,7 @@ export const optionTable: OptionTable<Record<keyof HandlerOptions, unknown>> = {
   maximumHeldBytes: optional(amount),
   maximumWaitingReads: optional(amount),
   hosts: optional(listOf(text)),
+  page: optional(pageKind),
 };
 
 /**
@@ -102,12 +109,14 @@ export function handlerOver(
   const basePath = withoutEndSlash(options.basePath ?? '');
   const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
+  const guard = edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] });
   const parts: HandlerParts = {
     engine,
     authenticate: authenticatorFrom(engine, options),
     knowsTokens: options.access !== 'open',
     bootstraps: bootstrapsOverHttp(options),
-    guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
+    guard,
+    page: webPage(options.page, { ...{ guard, basePath, notificationsPath, dialect }, access: options.access }),
     dialect,
     plainDialect: { ...neutral, headers, codecOf, emptyIsAbsent, nullIsEmpty },
     deliveryResponses,
@@ -129,6 +138,8 @@ export function handlerOver(
 
 /** The only step that awaits a request's answer; the others pass promises on. */
 async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
+  const page = parts.page?.(request);
+  if (page !== undefined) return page;
   const begun = begin(parts, request);
   if (!('located' in begun)) return finished(parts, request, begun);
   const { located, asked } = begun;
@@ -348,6 +359,7 @@ interface HandlerParts {
   /** Whether the first caller gets the first token. */
   readonly bootstraps: boolean;
   readonly guard: EdgeGuard;
+  readonly page: WebPage | undefined;
   readonly dialect: JobDialect;
   /** For clients that request the engine's own form: neutral, but for headers and the reading of parameters and bodies. */
   readonly plainDialect: JobDialect;

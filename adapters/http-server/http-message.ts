@@ -138,6 +138,23 @@ export function splitTarget(target: string): Target {
   return { path: target.slice(from, mark), query: target.slice(mark + 1) };
 }
 
+/** Whether the path is the base or below it. */
+export function isBelow(path: string, base: string): boolean {
+  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === slash);
+}
+
+/** A URL without the characters that a header cannot contain. */
+export function headerSafe(url: string): string {
+  return url.replaceAll(/[^\x21-\x7e]/gu, escaped);
+}
+
+/** A byte of a request, or what only a caller in process can send. */
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code <= 0xff) return `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
+  return encodeURIComponent(/\p{Surrogate}/u.test(character) ? '\ufffd' : character);
+}
+
 /** Method and path of a request, for messages. */
 export function placeOf({ method, target }: Pick<HttpRequest, 'method' | 'target'>): string {
   return `${method.slice(0, 20)} ${splitTarget(target).path.slice(0, 256)}`;
