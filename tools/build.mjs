@@ -124,7 +124,8 @@ async function buildPage() {
 function filesOf(build, usesNode = () => false) {
   const modules = new Map();
   const roots = new Map();
-  for (const id of build.getModuleIds()) {
+  // The order in which they were read differs from build to build.
+  for (const id of [...build.getModuleIds()].sort()) {
     const { code, importedIds, dynamicallyImportedIds, isEntry, isExternal } = build.getModuleInfo(id);
     if (isExternal || code === null) continue;
     const source = relative('.', id);

@@ -21,6 +21,7 @@ const walks = {
 /** Calls for people who look, a sign-in and samples came later than the bounds of the rest; what they have is bounded apart. */
 const added = [
   'adapters/cli/commands/jobs/outlook-commands.ts',
+  'adapters/http-server/edge/page.ts',
   'adapters/http-server/edge/session.ts',
   'src/jobs/changes/job-restart.ts',
   'src/jobs/runs/failure-causes.ts',

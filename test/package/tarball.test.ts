@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -168,6 +168,35 @@ describe('the published package', () => {
     expect(run(join(folder, 'node_modules/.bin/signalbox'), ['--help'], folder)).toContain('serve');
   });
 
+  it('serves the web page, from the command and from a handler, as both kinds of module', async () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths).toContain('dist/web/index.html');
+    const scripts = paths.filter((path) => /^dist\/web\/assets\/.*\.js$/.test(path));
+    expect(scripts.filter((path) => !paths.includes(`${path}.br`) || !paths.includes(`${path}.gz`))).toEqual([]);
+    const child = spawn(
+      join(folder, 'node_modules/.bin/signalbox'),
+      ['serve', '--listen', '127.0.0.1:0', '--no-runner'],
+      {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    const printed = await new Promise<string>((resolve) => child.stdout.once('data', (line) => resolve(String(line))));
+    const page = /^web page: (\S+)$/m.exec(printed)?.[1] ?? '';
+    const document = await fetch(page);
+    const text = await document.text();
+    expect([document.status, text.includes(`"version":"${manifest.version}"`)]).toEqual([200, true]);
+    const script = await fetch(new URL(/src="\.\/(assets\/[^"]+)"/.exec(text)?.[1] ?? '', page));
+    expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br']);
+    child.kill();
+    const body = `const world = testEngine(); world.then(({ engine }) => createHttpHandler(engine, { access: 'open', page: true })(requestFrom({ target: '/ui/' }))).then(({ status }) => console.log(status));`;
+    const names = ['createHttpHandler, requestFrom', 'testEngine'];
+    const asModule = `import { ${names[0]} } from 'signalbox/http-server'; import { ${names[1]} } from 'signalbox/testing'; ${body}`;
+    const asScript = `const { ${names[0]} } = require('signalbox/http-server'); const { ${names[1]} } = require('signalbox/testing'); ${body}`;
+    expect(run(process.execPath, ['--input-type=module', '-e', asModule], folder)).toBe('200\n');
+    expect(run(process.execPath, ['--input-type=commonjs', '-e', asScript], folder)).toBe('200\n');
+  });
+
   it('reads a job file, as both kinds of module', () => {
     const source = 'job "a" {\n group "g" {\n task "t" {\n driver = regex_replace("raw1", "[0-9]", "")\n }\n }\n }';
     const body = `const read = parseJob(${JSON.stringify(source)}); if (read.isErr()) throw new Error(JSON.stringify(read.error)); console.log(read.value.job.TaskGroups[0].Tasks[0].Driver)`;
@@ -302,7 +331,7 @@ void testEngine({ functions: {} }).then(async (world) => { console.log(world.run
 
   it('brings what it runs, its guides and its reference: no tests, sources, maps, tools or records of decisions', () => {
     const expected =
-      /^(dist\/[\w/-]+\.(js|d\.ts)$|dist\/signalbox\.schema\.json$|docs\/((guides|interfaces)\/)?[\w-]+\.md$|(README|CHANGELOG|SECURITY|THIRD-PARTY-NOTICES)\.md$|LICENSE$|package\.json$)/;
+      /^(dist\/[\w/-]+\.(js|d\.ts)$|dist\/web\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg|woff2)(\.br|\.gz)?)$|dist\/signalbox\.schema\.json$|docs\/((guides|interfaces)\/)?[\w-]+\.md$|(README|CHANGELOG|SECURITY|THIRD-PARTY-NOTICES)\.md$|LICENSE$|package\.json$)/;
     expect(packed.files.map(({ path }) => path).filter((path) => !expected.test(path))).toEqual([]);
   });
 });
