@@ -7,6 +7,7 @@ import { callerWithin, type Engine, type Principal } from '../../src/index.js';
 import type { OptionTable } from '../../src/options/check-options.js';
 import { amount, anything, flag, listOf, optional, text, textLike } from '../../src/options/option-kinds.js';
 import type { Logger, StorageError } from '../../src/ports/index.js';
+import { withoutEndSlash } from '../../src/shared/values.js';
 import { asksForPlain, type Query, queryFrom } from './calls/query-and-body.js';
 import { type Locate, type Located, locator } from './calls/read-inputs.js';
 import { workspacePageRoute } from './calls/route-table.js';
@@ -71,10 +72,7 @@ export type HandlerOptions = AccessOptions & {
    * the public origin of the engine's settings; `*` accepts every name. Requests for other hosts get a 421.
    */
   readonly hosts?: readonly string[];
-  /**
-   * Serves the web page at `/ui/` below `basePath`; default: false. Its files need no token and hold no data. Throws if they are not beside
-   * this module, as in a bundle.
-   */
+  /** Serves the web page at `/ui/`, below `basePath`; default: false. Throws if its files cannot be found, as in a bundle. */
   readonly page?: boolean | PageOptions;
 };
 
@@ -276,10 +274,6 @@ function asksForWebSocket(request: HttpRequest): boolean {
   return headerValue(request, 'upgrade')?.toLowerCase() === 'websocket';
 }
 
-function withoutEndSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path;
-}
-
 /** Wraps a body to log its failures, because the client only sees a truncated answer. */
 function watchedBody(body: StreamedBody, logger: Logger): StreamedBody {
   return {
@@ -327,18 +321,12 @@ function compressFor(
   const accepted = headerValue(request, 'accept-encoding');
   response.headers.push('Vary', 'Accept-Encoding');
   if (accepted === undefined || !compression.accepts(accepted)) return response;
-  return body.length < smallestCompressed ? wrapped(response, body) : compressed(response, body);
+  response.headers.push('Content-Encoding', 'gzip');
+  return body.length < smallestCompressed ? { ...response, body: gzipSync(body, stored) } : compressed(response, body);
 }
 
-function wrapped({ status, headers }: HttpResponse, body: string | Buffer): HttpResponse {
-  headers.push('Content-Encoding', 'gzip');
-  return { status, headers, body: gzipSync(body, stored) };
-}
-
-async function compressed({ status, headers }: HttpResponse, whole: string | Buffer): Promise<HttpResponse> {
-  const body = await (typeof whole === 'string' ? gzip(whole, { level }) : compressOnce(whole));
-  headers.push('Content-Encoding', 'gzip');
-  return { status, headers, body };
+async function compressed(response: HttpResponse, whole: string | Buffer): Promise<HttpResponse> {
+  return { ...response, body: await (typeof whole === 'string' ? gzip(whole, { level }) : compressOnce(whole)) };
 }
 
 function compressOnce(body: Buffer): Promise<Buffer> {

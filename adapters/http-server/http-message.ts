@@ -143,16 +143,13 @@ export function isBelow(path: string, base: string): boolean {
   return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === slash);
 }
 
-/** A URL without the characters that a header cannot contain. */
+/** A URL with what a header cannot contain escaped: bytes of a request, and what only a caller in process can send. */
 export function headerSafe(url: string): string {
-  return url.replaceAll(/[^\x21-\x7e]/gu, escaped);
-}
-
-/** A byte of a request, or what only a caller in process can send. */
-function escaped(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code <= 0xff) return `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
-  return encodeURIComponent(/\p{Surrogate}/u.test(character) ? '\ufffd' : character);
+  return url.replaceAll(/[^\x21-\x7e]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code <= 0xff) return `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
+    return encodeURIComponent(/\p{Surrogate}/u.test(character) ? '\ufffd' : character);
+  });
 }
 
 /** Method and path of a request, for messages. */

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import ts from 'typescript';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, unknown>;
@@ -181,15 +181,16 @@ describe('the published package', () => {
         stdio: ['ignore', 'pipe', 'ignore'],
       },
     );
+    onTestFinished(() => void child.kill());
     const printed = await new Promise<string>((resolve) => child.stdout.once('data', (line) => resolve(String(line))));
     const page = /^web page: (\S+)$/m.exec(printed)?.[1] ?? '';
     const document = await fetch(page);
     const text = await document.text();
     expect([document.status, text.includes(`"version":"${manifest.version}"`)]).toEqual([200, true]);
-    const script = await fetch(new URL(/src="\.\/(assets\/[^"]+)"/.exec(text)?.[1] ?? '', page));
+    const at = new URL(/src="\.\/(assets\/[^"]+)"/.exec(text)?.[1] ?? '', page);
+    const script = await fetch(at, { headers: { 'accept-encoding': 'br' } });
     expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br']);
-    child.kill();
-    const body = `const world = testEngine(); world.then(({ engine }) => createHttpHandler(engine, { access: 'open', page: true })(requestFrom({ target: '/ui/' }))).then(({ status }) => console.log(status));`;
+    const body = `testEngine().then(async (world) => { const handle = createHttpHandler(world.engine, { access: 'open', page: true }); console.log((await handle(requestFrom({ target: '/ui/' }))).status); await world.stop(); });`;
     const names = ['createHttpHandler, requestFrom', 'testEngine'];
     const asModule = `import { ${names[0]} } from 'signalbox/http-server'; import { ${names[1]} } from 'signalbox/testing'; ${body}`;
     const asScript = `const { ${names[0]} } = require('signalbox/http-server'); const { ${names[1]} } = require('signalbox/testing'); ${body}`;

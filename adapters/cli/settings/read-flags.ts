@@ -53,9 +53,8 @@ function flagsFrom(values: Readonly<Record<string, unknown>>): Result<ServeFlags
   for (const { key, flag } of ofSettings) {
     for (const text of textsOf(flag)) flags.push({ key, flag: `--${flag}`, text });
   }
-  for (const key of ['runner', 'page']) {
+  for (const key of ['runner', 'page'])
     if (values[`no-${key}`] === true) flags.push({ key, flag: `--no-${key}`, text: 'false' });
-  }
   const config = values['config'];
   return ok({ flags, config: typeof config === 'string' ? config : null, examples: values['examples'] === true });
 }
