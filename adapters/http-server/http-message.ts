@@ -116,15 +116,8 @@ export function bodyFrom(bytes: Buffer | undefined, { limit, take }: BodyAllowan
 /** The longest request target accepted: clients are known to send more than 3 KB of query, servers allow 16 KB of head. */
 export const maximumTargetLength = 16_384;
 
-/** A request target, split in two; both parts are raw. */
-interface Target {
-  readonly path: string;
-  /** Without the question mark; empty when there is none. */
-  readonly query: string;
-}
-
-/** Splits the target into path and query; drops scheme and host of the absolute form (`GET http://host/path`). */
-export function splitTarget(target: string): Target {
+/** Path and query of a target, both raw, without the question mark. Drops scheme and host of the absolute form (`GET http://host/path`). */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
   let from = 0;
   if (target.charCodeAt(0) !== slash) {
     const authority = target.indexOf('://');

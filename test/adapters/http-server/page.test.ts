@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -412,6 +412,10 @@ describe('without the page', () => {
   ] as const)('a bundled service (%s) is told what to do', async (format, name) => {
     const folder = scratchFolder();
     const file = folder.path(name);
+    // The host's own files may have the same names.
+    mkdirSync(folder.path('dist/web'), { recursive: true });
+    writeFileSync(folder.path('dist/web/index.html'), built);
+    writeFileSync(folder.path('package.json'), JSON.stringify({ name: 'host', version: '9.9.9' }));
     buildSync({
       stdin: { contents: "export { webPage } from './adapters/http-server/edge/page.ts';", resolveDir: process.cwd() },
       ...{ bundle: true, platform: 'node', format, outfile: file, logLevel: 'silent' },
