@@ -306,7 +306,7 @@ describe('answers of the page', () => {
 });
 
 describe('settings of the page', () => {
-  const some = { version, dialect: 'neutral', notificationsPath: '/', signIn: 'open', links: [] };
+  const some = { version, dialect: 'neutral', notificationsPath: '', signIn: 'open', links: [] };
 
   it.each<[Options, object]>([
     [{}, some],
