@@ -1,26 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { chromiumPath } from './chromium.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const usualPaths = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/snap/bin/chromium',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-
 /** A Chromium that resolves these names to this machine. */
 export function startBrowser(names) {
-  const executablePath = process.env.SIGNALBOX_CHROMIUM ?? usualPaths.find((path) => existsSync(path));
+  const executablePath = chromiumPath();
   if (executablePath === undefined) throw new Error('No Chromium found; name one in SIGNALBOX_CHROMIUM');
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',');
   // Root can run Chromium only without its sandbox.
