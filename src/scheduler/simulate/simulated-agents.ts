@@ -49,7 +49,7 @@ export class Agents {
   statusChanged(before: Allocation, status: ClientStatus): void {
     const world = this.#world;
     const after = { ...before, ...this.#stateOf(before, status) };
-    const job = world.jobs.get(before.JobID);
+    const job = world.jobOf(before);
     const unhealthy = status === 'failed' && before.DeploymentID !== undefined && !before.DeploymentStatus?.Healthy;
     const trigger = job === undefined ? undefined : triggerAfterReport(job, before, after, world.now);
     if (job !== undefined && trigger !== undefined) world.evaluate(job, trigger);
@@ -74,8 +74,9 @@ export class Agents {
     return watched ? { at: started + this.#minHealthyTime(allocation), status: 'healthy' } : undefined;
   }
 
-  #minHealthyTime({ JobID, TaskGroup }: Allocation): number {
-    const group = this.#world.jobs.get(JobID)?.TaskGroups.find(({ Name }: TaskGroup) => Name === TaskGroup);
+  #minHealthyTime(allocation: Allocation): number {
+    const { TaskGroups = [] } = this.#world.jobOf(allocation) ?? {};
+    const group = TaskGroups.find(({ Name }: TaskGroup) => Name === allocation.TaskGroup);
     return (group?.Update?.MinHealthyTime ?? 0) / 1_000_000;
   }
 
