@@ -10,8 +10,8 @@ import { Agents } from './simulated-agents.js';
 import { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedCluster, SimulatedEvent, Simulation } from './simulation.js';
 
-/** How much one simulation does at most: times, and records examined. A cluster whose events never end is cut there. */
-const boundless = { times: 100_000, records: Number.POSITIVE_INFINITY };
+/** How much one simulation does at most: times, records examined and lines of its timeline. A cluster whose events never end is cut there. */
+const boundless = { times: 100_000, records: Number.POSITIVE_INFINITY, lines: Number.POSITIVE_INFINITY };
 
 /**
  * Simulates a cluster on virtual time, up to `until`: how the scheduler, the deployments, the drains and the nodes react to the events. The
@@ -41,7 +41,7 @@ export function* simulateInSteps(
     const deadlines = yield* deadline(world);
     const next = Math.min(waiting[0]?.at ?? Infinity, reports, world.nextWait, drains.next ?? Infinity, deadlines);
     if (!isWork(drains) && next > until) break;
-    if (count > most.times || world.examined > most.records) {
+    if (count > most.times || world.examined > most.records || world.timeline.length > most.lines) {
       playedUntil = world.now;
       break;
     }
@@ -53,8 +53,7 @@ export function* simulateInSteps(
       const reason = applyEvent(world, agents, event);
       if (reason !== undefined) refused.push({ event, reason });
     }
-    yield;
-    agents.report();
+    yield* agents.report();
     for (const { ID } of activeDeployments(world)) {
       yield;
       world.moveDeployment(ID, { type: 'deadline' });

@@ -4,6 +4,7 @@ import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstan
 import { type Allocation, type ClientStatus, isClientTerminal, type TaskState } from '../allocation.js';
 import { triggerAfterReport } from '../allocation-reports.js';
 import { withHealth } from '../deployment/actions.js';
+import type { Steps } from '../steps.js';
 import type { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedAgents as Behaviour } from './simulation.js';
 
@@ -35,11 +36,12 @@ export class Agents {
   }
 
   /** Sends all due reports. */
-  report(): void {
+  *report(): Steps<void> {
     for (const { ID } of [...this.#world.allocations.values()]) {
       const allocation = this.#world.allocations.get(ID);
       const next = allocation === undefined ? undefined : this.#nextOf(allocation);
       if (allocation === undefined || next === undefined || next.at > this.#world.now) continue;
+      yield;
       if (next.status !== 'healthy') this.statusChanged(allocation, next.status);
       else this.#world.change(withHealth(allocation, true, this.#write()));
     }

@@ -29,6 +29,10 @@ export function keyOf({ Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): string 
   return `${Namespace}/${ID}`;
 }
 
+function ofJob({ Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): OfJob {
+  return { Namespace, JobID: ID };
+}
+
 function ofSameJob({ Namespace, JobID }: OfJob): (one: OfJob) => boolean {
   return (one) => one.JobID === JobID && one.Namespace === Namespace;
 }
@@ -64,9 +68,10 @@ export class SimulatedWorld {
     for (const { ModifyIndex } of records) this.index = Math.max(this.index, ModifyIndex);
   }
 
-  log(kind: TimelineEntry['kind'], subject: string, text: string, of?: { readonly Namespace: string }): void {
-    const ofNamespace = of === undefined ? {} : { namespace: of.Namespace };
-    this.timeline.push({ at: this.now, kind, ...ofNamespace, subject, text });
+  /** `of`: the job that the entry is about; `node`: the node that the text names at its end. */
+  log(kind: TimelineEntry['kind'], subject: string, text: string, of?: OfJob, node?: string): void {
+    const job = of === undefined ? {} : { namespace: of.Namespace, jobId: of.JobID };
+    this.timeline.push({ at: this.now, kind, ...job, subject, text, ...(node === undefined ? {} : { node }) });
   }
 
   /** Registers a job as the interface does; an unchanged document only triggers an evaluation. */
@@ -76,14 +81,14 @@ export class SimulatedWorld {
     if (registered.isErr()) return;
     const { job } = registered.value;
     this.#keepVersion(job);
-    this.log('job', job.ID, `registered as version ${job.Version}`, job);
+    this.log('job', job.ID, `registered as version ${job.Version}`, ofJob(job));
     this.evaluate(job, trigger);
   }
 
   stop(job: Job): void {
     const stamps = { ModifyIndex: this.index, JobModifyIndex: this.index };
     this.#keepVersion({ ...job, ...stamps, Stop: true, Version: job.Version + 1 });
-    this.log('job', job.ID, 'stopped', job);
+    this.log('job', job.ID, 'stopped', ofJob(job));
     this.evaluate(job, 'job-deregister');
   }
 
@@ -112,6 +117,7 @@ export class SimulatedWorld {
     const deployment = this.deployments.get(id);
     const job = deployment === undefined ? undefined : this.jobOf(deployment);
     if (deployment === undefined || job === undefined) return 'there is no such deployment';
+    this.examined += this.allocations.size + this.evaluations.size;
     const watched = this.#watched(deployment, job);
     const step = transitionDeployment(watched, event, { now: this.now, index: this.index });
     if (step.isErr()) return step.error.message;
@@ -231,12 +237,12 @@ export class SimulatedWorld {
 
   #put(after: Allocation, before: Allocation | undefined): void {
     this.allocations.set(after.ID, after);
-    if (before === undefined) this.log('allocation', after.Name, `placed on ${after.NodeName}`, after);
+    if (before === undefined) this.log('allocation', after.Name, `placed on ${after.NodeName}`, after, after.NodeName);
     else if (before.DesiredStatus !== after.DesiredStatus) {
       this.log('allocation', after.Name, after.DesiredDescription ?? `desired status is ${after.DesiredStatus}`, after);
     }
     if (before !== undefined && before.ClientStatus !== after.ClientStatus) {
-      this.log('allocation', after.Name, `is ${after.ClientStatus} on ${after.NodeName}`, after);
+      this.log('allocation', after.Name, `is ${after.ClientStatus} on ${after.NodeName}`, after, after.NodeName);
     }
     this.#logHealth(before, after);
     if (isClientTerminal(after) && before !== undefined && !isClientTerminal(before)) this.unblock();

@@ -64,8 +64,11 @@ export interface TimelineEntry {
   readonly at: Instant;
   /** The subject of the line; `blocked` is a job that waits for room. */
   readonly kind: 'event' | 'job' | 'node' | 'allocation' | 'deployment' | 'blocked';
-  /** That of the job; absent for nodes. */
+  /** Of the job that the line is about; absent for nodes. */
   readonly namespace?: string;
+  readonly jobId?: string;
+  /** Name of the node that the text names at its end, after ` on `. */
+  readonly node?: string;
   /** Name of the allocation, ID of the job or node. */
   readonly subject: string;
   /** What happened, in a few words. */

@@ -274,8 +274,9 @@ describe('a simulation in steps', () => {
     expect(finish(simulateInSteps({ now, nodes }, [registered], now + hour))).toEqual(whole);
     expect(whole.playedUntil).toBe(now + hour);
     for (const most of [
-      { times: 2, records: Number.POSITIVE_INFINITY },
-      { times: 1000, records: 5 },
+      { times: 2, records: Number.POSITIVE_INFINITY, lines: 1000 },
+      { times: 1000, records: 5, lines: 1000 },
+      { times: 1000, records: Number.POSITIVE_INFINITY, lines: 3 },
     ]) {
       const cut = finish(simulateInSteps({ now, nodes }, [registered], now + hour, most));
       expect(cut.playedUntil).toBeLessThan(now + hour);
