@@ -1,5 +1,17 @@
+import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { connect } from 'signalbox/client';
+import { beginFollowing } from './app/live.js';
+import { Page } from './app/pages.js';
+import { forgetReads } from './app/read.js';
+import { beginSession, session } from './app/session.js';
+import './page.css';
 
-const box = connect({ url: new URL('..', document.baseURI).href, headers: { 'X-SVC-Session': '1' } });
-render(<main><h1>Signalbox</h1><button type="button" onClick={() => void box.jobs.list({})}>x</button></main>, document.querySelector('#page') ?? document.body);
+let wasSignedIn = false;
+effect(() => {
+  // Another person may sign in: what the first one has read must not appear.
+  if (session.value === 'signed-out' && wasSignedIn) forgetReads();
+  wasSignedIn = session.value === 'signed-in';
+});
+void beginSession();
+beginFollowing();
+render(<Page />, document.getElementById('page') ?? document.body);

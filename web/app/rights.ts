@@ -1,0 +1,50 @@
+import { computed, signal } from '@preact/signals';
+import type { box, ValueOf } from './engine.js';
+
+export type CallerRights = ValueOf<typeof box.tokens.rights>;
+type Area = keyof CallerRights['areas'];
+
+/** What the server says that the caller may do; undefined until it has answered. */
+export const rights = signal<CallerRights | undefined>(undefined);
+
+/** The server's time minus that of the browser, in milliseconds. */
+export const clockSkew = computed(() => (rights.value === undefined ? 0 : Date.parse(rights.value.now) - askedAt));
+let askedAt = Date.now();
+
+export function receiveRights(received: CallerRights): void {
+  askedAt = Date.now();
+  rights.value = received;
+}
+
+/** Whether the caller has a capability in the namespace, or for `*` in any. */
+export function may(capability: string, namespace: string): boolean {
+  const held = rights.value;
+  if (held === undefined) return false;
+  if (held.management) return true;
+  const has = (of: readonly string[] | undefined): boolean => of?.includes(capability) === true;
+  return namespace === '*' ? Object.values(held.namespaces).some(has) : has(held.namespaces[namespace]);
+}
+
+const levels = { list: 1, read: 2, write: 3 };
+
+export function mayInArea(area: Area, level: keyof typeof levels): boolean {
+  const held = rights.value;
+  if (held === undefined) return false;
+  const granted = held.areas[area];
+  return held.management || (granted !== undefined && levels[granted] >= levels[level]);
+}
+
+export function workspaceRight(workspace: string): 'admin' | 'portal' | 'events' | undefined {
+  const held = rights.value;
+  return held?.workspaces[workspace]?.right ?? (held?.management === true ? 'admin' : undefined);
+}
+
+/** The names of the namespaces that the caller may see anything of. */
+export const namespaceNames = computed(() => Object.keys(rights.value?.namespaces ?? {}).sort());
+
+/** How a refusal names the caller. */
+export const callerName = computed(() => {
+  const held = rights.value;
+  if (held === undefined) return '';
+  return held.name || (held.management ? 'a management caller' : 'a caller without a name');
+});

@@ -1,0 +1,554 @@
+import { okAsync, type ResultAsync } from 'neverthrow';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { box, messageOf, type ValueOf } from '../../app/engine.js';
+import { useKey } from '../../app/keys.js';
+import { useRead } from '../../app/read.js';
+import { may, namespaceNames } from '../../app/rights.js';
+import { addressOf, guardLeaving, Link, navigate, place } from '../../app/router.js';
+import { Screen } from '../../app/shell.js';
+import { serverNow, Time } from '../../app/time.js';
+import { Copy, LongText, Text } from '../../parts/text.js';
+import { announce } from '../../parts/toasts.js';
+import { View } from '../../parts/view.js';
+import { counted, durationText } from '../../rules/durations.js';
+import { Diff } from './diff.js';
+import type { Job, JobDocument, JobFacts } from './job.js';
+
+/** The source of a version: as it was submitted, or the job as JSON. */
+interface Source {
+  readonly text: string;
+  readonly format: 'hcl' | 'json';
+  readonly variables: string;
+}
+
+type Failure = { readonly type: string };
+
+function sourceOf(namespace: string, id: string, version: number, job: Job): ResultAsync<Source, Failure> {
+  const asJson: Source = { text: JSON.stringify({ Job: job }, null, 2), format: 'json', variables: '' };
+  return box.jobs
+    .submission(id, version, { namespace })
+    .map(({ value }): Source => {
+      if (value == null) return asJson;
+      const flags = Object.entries(value.VariableFlags ?? {}).map(
+        ([name, given]) => `${name} = ${JSON.stringify(given)}`,
+      );
+      return {
+        text: value.Source,
+        format: value.Format === 'json' ? 'json' : 'hcl',
+        variables: [...flags, value.Variables].filter((part) => part !== '').join('\n'),
+      };
+    })
+    .orElse(() => okAsync(asJson));
+}
+
+/** The definition as it was submitted, and as JSON. */
+export function DefinitionTab({ namespace, id, job }: JobFacts) {
+  const version = Number(place.value.query.get('version') ?? job.Version);
+  const isJson = place.value.query.get('as') === 'json';
+  const source = useRead(`source:${namespace}/${id}:${version}:${isJson}`, {
+    topics: ['Job'],
+    read: ({ signal }) =>
+      isJson && version === job.Version
+        ? okAsync<Source, Failure>({ text: JSON.stringify(job, null, 2), format: 'json', variables: '' })
+        : versionOf(namespace, id, version, signal).andThen((found) => sourceOf(namespace, id, version, found ?? job)),
+  });
+  const name = `${id.replaceAll(/[^\w.-]+/g, '-')}.v${version}`;
+  return (
+    <View reading={source} what="the definition" needs={`read-job in ${namespace}`}>
+      {({ text, format, variables }) => (
+        <>
+          <div class="toolbar">
+            <span>
+              v{version}, {format === 'hcl' ? 'as it was submitted' : 'as JSON'}
+            </span>
+            <Link
+              to={addressOf(['jobs', namespace, id, 'definition'], {
+                version: version === job.Version ? undefined : String(version),
+                as: isJson ? undefined : 'json',
+              })}
+            >
+              {isJson ? 'As submitted' : 'As JSON'}
+            </Link>
+            <Copy value={text} what="the definition" label="Copy" />
+            <Download text={text} name={`${name}.${format === 'hcl' ? 'nomad.hcl' : 'json'}`} />
+            {may('submit-job', namespace) && (
+              <Link class="button" to={addressOf(['jobs', 'new'], { copy: id, ns: namespace })}>
+                Clone…
+              </Link>
+            )}
+          </div>
+          {variables !== '' && (
+            <details>
+              <summary>Variables</summary>
+              <pre>
+                <Text of={variables} />
+              </pre>
+            </details>
+          )}
+          <pre class="panel" tabIndex={0}>
+            <LongText of={text} first={65_536} />
+          </pre>
+        </>
+      )}
+    </View>
+  );
+}
+
+function versionOf(
+  namespace: string,
+  id: string,
+  version: number,
+  signal: AbortSignal,
+): ResultAsync<Job | undefined, Failure> {
+  return box.jobs
+    .versions(id, { namespace, signal })
+    .map(({ value }) => value.versions.find(({ Version }) => Version === version));
+}
+
+function Download({ text, name }: { readonly text: string; readonly name: string }) {
+  const save = (): void => {
+    const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  };
+  return (
+    <button type="button" onClick={save}>
+      Download
+    </button>
+  );
+}
+
+/** What a person is writing, by job, for as long as the tab is open. */
+const drafts = new Map<string, Source>();
+
+const example = `job "hello" {
+  type = "batch"
+
+  group "main" {
+    task "say" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/echo"
+        args    = ["hello"]
+      }
+    }
+  }
+}
+`;
+
+/** The form for a new job, empty or with the definition of another one. */
+export function NewJobScreen() {
+  const copied = place.value.query.get('copy') ?? undefined;
+  const namespace = place.value.query.get('ns') ?? undefined;
+  return (
+    <Screen title="Run a job" crumbs={[{ label: 'Jobs', to: addressOf(['jobs']) }]}>
+      {copied === undefined ? (
+        <Editor
+          draftKey="new"
+          base={{ text: example, format: 'hcl', variables: '' }}
+          namespace={namespace}
+          of={undefined}
+        />
+      ) : (
+        <Copied namespace={namespace ?? 'default'} id={copied} />
+      )}
+    </Screen>
+  );
+}
+
+function Copied({ namespace, id }: { readonly namespace: string; readonly id: string }) {
+  return (
+    <WithSource namespace={namespace} id={id}>
+      {(base) => <Editor draftKey={`copy of ${namespace}/${id}`} base={base} namespace={namespace} of={undefined} />}
+    </WithSource>
+  );
+}
+
+/** The form for the next version of a job. */
+export function EditJobScreen({ namespace, id }: { readonly namespace: string; readonly id: string }) {
+  return (
+    <Screen
+      title={`Edit ${id}`}
+      crumbs={[
+        { label: 'Jobs', to: addressOf(['jobs']) },
+        { label: namespace, to: addressOf(['jobs'], { ns: namespace }) },
+        { label: id, to: addressOf(['jobs', namespace, id]) },
+      ]}
+    >
+      <WithSource namespace={namespace} id={id}>
+        {(base, job) => <Editor draftKey={`${namespace}/${id}`} base={base} namespace={namespace} of={job} />}
+      </WithSource>
+    </Screen>
+  );
+}
+
+interface WithSourceProps {
+  readonly namespace: string;
+  readonly id: string;
+  readonly children: (base: Source, job: Job) => ComponentChildren;
+}
+
+function WithSource({ namespace, id, children }: WithSourceProps) {
+  const base = useRead(`edit:${namespace}/${id}`, {
+    read: ({ signal }) =>
+      box.jobs
+        .read(id, { namespace, signal })
+        .andThen(({ value: job }) =>
+          job === undefined
+            ? okAsync(undefined)
+            : sourceOf(namespace, id, job.Version, job).map((source) => ({ source, job })),
+        ),
+  });
+  return (
+    <View reading={base} what="the job" needs={`read-job in ${namespace}`}>
+      {({ source, job }) => children(source, job)}
+    </View>
+  );
+}
+
+interface EditorProps {
+  readonly draftKey: string;
+  readonly base: Source;
+  /** Where the job is registered; the document decides when absent. */
+  readonly namespace: string | undefined;
+  /** The job whose next version is written; undefined for a new one. */
+  readonly of: Job | undefined;
+}
+
+interface Problem {
+  readonly message: string;
+  /** Of the source, from 1; absent for faults of the job as a whole. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly end?: { readonly line: number; readonly column: number };
+  readonly suggestion?: string;
+}
+
+interface Planned {
+  readonly plan: ValueOf<typeof box.jobs.plan>;
+  readonly job: JobDocument;
+  readonly namespace: string;
+  /** Of what was planned. */
+  readonly source: Source;
+  /** By the server's clock. */
+  readonly at: number;
+}
+
+/** A source, its problems, and its plan. Only the plan that is shown can be applied. */
+function Editor({ draftKey, base, namespace, of }: EditorProps) {
+  const [source, setSource] = useState<Source>(drafts.get(draftKey) ?? base);
+  const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [planned, setPlanned] = useState<Planned | undefined>(undefined);
+  const [failure, setFailure] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const isChanged = source.text !== base.text || source.variables !== base.variables;
+
+  useEffect(() => {
+    guardLeaving(
+      isChanged ? () => confirm('Leave the page? What you have written stays until this tab is closed.') : undefined,
+    );
+    return () => guardLeaving(undefined);
+  }, [isChanged]);
+  const write = (changed: Source): void => {
+    drafts.set(draftKey, changed);
+    setSource(changed);
+  };
+  // Problems show while one writes, half a second after the last key.
+  useEffect(() => {
+    if (!isChanged) return;
+    const check = async (): Promise<void> => setProblems((await parsed(source, namespace)).problems);
+    const timer = setTimeout(() => void check(), 500);
+    return () => clearTimeout(timer);
+  }, [source]);
+
+  const plan = async (): Promise<void> => {
+    setBusy(true);
+    setFailure('');
+    const read = await parsed(source, namespace);
+    setProblems(read.problems);
+    if (read.job !== undefined) {
+      const where = read.job.Namespace ?? namespace ?? 'default';
+      const answered = await box.jobs.plan(read.job.ID ?? '', read.job, { namespace: where, diff: true, seal: true });
+      if (answered.isErr()) {
+        setProblems(problemsOf(answered.error));
+        setFailure(messageOf(answered.error));
+        setPlanned(undefined);
+      } else setPlanned({ plan: answered.value, job: read.job, namespace: where, source, at: serverNow.peek() });
+    } else setPlanned(undefined);
+    setBusy(false);
+  };
+  const apply = async (): Promise<void> => {
+    if (planned === undefined) return;
+    setBusy(true);
+    setFailure('');
+    const {
+      job,
+      plan: { seal },
+      namespace: where,
+    } = planned;
+    const registered = await box.jobs.register(job, {
+      namespace: where,
+      seal,
+      submission: {
+        Source: planned.source.text,
+        Format: planned.source.format === 'hcl' ? 'hcl2' : 'json',
+        Variables: planned.source.variables,
+      },
+    });
+    setBusy(false);
+    if (registered.isErr()) {
+      setFailure(messageOf(registered.error));
+      setPlanned(undefined);
+      return;
+    }
+    drafts.delete(draftKey);
+    guardLeaving(undefined);
+    announce(`${job.ID ?? 'The job'} is registered`);
+    navigate(addressOf(['jobs', where, job.ID ?? '']));
+  };
+  useKey('ctrl enter', () => void plan());
+  const isCurrent =
+    planned !== undefined && planned.source.text === source.text && planned.source.variables === source.variables;
+  const go = ({ line = 1, column = 1 }: Problem): void => {
+    const at = offsetOf(source.text, line, column);
+    area.current?.focus();
+    area.current?.setSelectionRange(at, at);
+  };
+  const fix = (problem: Problem): void => {
+    const { line = 1, column = 1, end = { line, column }, suggestion = '' } = problem;
+    const from = offsetOf(source.text, line, column);
+    const to = offsetOf(source.text, end.line, end.column);
+    write({ ...source, text: source.text.slice(0, from) + suggestion + source.text.slice(to) });
+  };
+  return (
+    <div class="editor">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void plan();
+        }}
+      >
+        <div class="toolbar">
+          <FormatChoice source={source} write={write} />
+          {of !== undefined && <span class="hint">base v{of.Version}</span>}
+          {isChanged && (
+            <button type="button" class="quiet" onClick={() => write(base)}>
+              Discard the changes
+            </button>
+          )}
+          <button type="submit" class={isCurrent ? '' : 'primary'} disabled={isBusy}>
+            Plan <kbd>Ctrl Enter</kbd>
+          </button>
+        </div>
+        <label class="sr" for="source">
+          Job specification
+        </label>
+        <textarea
+          id="source"
+          ref={area}
+          spellcheck={false}
+          autocapitalize="off"
+          value={source.text}
+          aria-invalid={problems.length > 0}
+          aria-describedby="problems"
+          onInput={(event) => write({ ...source, text: event.currentTarget.value })}
+        />
+        <Problems problems={problems} go={go} fix={fix} />
+        <details open={source.variables !== ''}>
+          <summary>Variables</summary>
+          <label class="sr" for="variables">
+            Values of variables
+          </label>
+          <textarea
+            id="variables"
+            rows={4}
+            spellcheck={false}
+            value={source.variables}
+            placeholder='name = "value"'
+            onInput={(event) => write({ ...source, variables: event.currentTarget.value })}
+          />
+        </details>
+      </form>
+      <section class="panel" aria-label="Plan">
+        <h2>Plan</h2>
+        {failure !== '' && (
+          <p class="notice failed" role="alert">
+            <Text of={failure} />
+          </p>
+        )}
+        {planned === undefined && (
+          <p class="hint">
+            A plan shows what would change and where allocations would run. Nothing is stored before it is applied.
+          </p>
+        )}
+        {planned !== undefined && (
+          <>
+            <p class="hint">
+              Made {durationText(Math.max(0, serverNow.value - planned.at))} ago.{' '}
+              {isCurrent
+                ? 'It is applied only if nothing that it relied on has changed.'
+                : 'The source has changed since: plan again.'}
+            </p>
+            <div class="actions">
+              <button
+                type="button"
+                class="primary"
+                disabled={!isCurrent || isBusy || !may('submit-job', planned.namespace)}
+                onClick={() => void apply()}
+              >
+                Apply this plan
+              </button>
+            </div>
+            <PlanView plan={planned.plan} />
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function FormatChoice({ source, write }: { readonly source: Source; readonly write: (source: Source) => void }) {
+  return (
+    <label>
+      Format{' '}
+      <select
+        value={source.format}
+        onChange={(event) => write({ ...source, format: event.currentTarget.value === 'json' ? 'json' : 'hcl' })}
+      >
+        <option value="hcl">HCL</option>
+        <option value="json">JSON</option>
+      </select>
+    </label>
+  );
+}
+
+interface ProblemsProps {
+  readonly problems: readonly Problem[];
+  readonly go: (problem: Problem) => void;
+  readonly fix: (problem: Problem) => void;
+}
+
+function Problems({ problems, go, fix }: ProblemsProps) {
+  const fixable = problems.find(({ suggestion }) => suggestion !== undefined);
+  useKey('f', fixable === undefined ? undefined : () => fix(fixable));
+  return (
+    <ul id="problems" aria-live="polite">
+      {problems.map((problem) => (
+        <li class="line" key={`${problem.line}:${problem.column} ${problem.message}`}>
+          <span class="mark failed" aria-hidden="true">
+            ✕
+          </span>
+          {problem.line !== undefined && (
+            <button type="button" class="quiet" onClick={() => go(problem)}>
+              {problem.line}:{problem.column}
+            </button>
+          )}
+          <span class="what">
+            <Text of={problem.message} />
+          </span>
+          {problem.suggestion !== undefined && (
+            <button type="button" onClick={() => fix(problem)}>
+              Use “<Text of={problem.suggestion} />”
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function PlanView({ plan }: { readonly plan: ValueOf<typeof box.jobs.plan> }) {
+  const failed = Object.entries(plan.failedPlacements ?? {});
+  return (
+    <div class="stack">
+      {plan.warnings !== '' && (
+        <p class="notice waiting">
+          <Text of={plan.warnings} />
+        </p>
+      )}
+      {failed.length > 0 && (
+        <div class="notice waiting">
+          {failed.map(([group, metric]) => (
+            <p key={group}>
+              <Text of={group} />: {counted(metric.CoalescedFailures + 1, 'allocation')} would wait for room.
+            </p>
+          ))}
+        </div>
+      )}
+      {plan.nextPeriodicLaunch !== null && (
+        <p>
+          Next launch <Time at={plan.nextPeriodicLaunch} />
+        </p>
+      )}
+      {plan.diff !== null && <Diff diff={plan.diff} />}
+      {plan.diff !== null && <Copy value={JSON.stringify(plan.diff, null, 2)} what="the plan" label="Copy the plan" />}
+    </div>
+  );
+}
+
+/** The job that a source describes, or its problems. */
+async function parsed(
+  source: Source,
+  namespace: string | undefined,
+): Promise<{ readonly job?: JobDocument; readonly problems: readonly Problem[] }> {
+  if (source.format === 'json') return fromJson(source.text);
+  const where =
+    namespace ??
+    (may('parse-job', 'default') || may('submit-job', 'default') ? 'default' : (namespaceNames.peek()[0] ?? 'default'));
+  const read = await box.jobs.parse(source.text, {
+    namespace: where,
+    canonicalize: false,
+    ...(source.variables === '' ? {} : { variables: source.variables }),
+  });
+  if (read.isErr()) return { problems: problemsOf(read.error) };
+  const job = read.value.job as JobDocument;
+  return { job: namespace === undefined ? job : { Namespace: namespace, ...job }, problems: [] };
+}
+
+function fromJson(text: string): { readonly job?: JobDocument; readonly problems: readonly Problem[] } {
+  try {
+    const read = JSON.parse(text) as { readonly Job?: JobDocument } & JobDocument;
+    return { job: read.Job ?? read, problems: [] };
+  } catch (error) {
+    const position = /position (\d+)/.exec(String(error))?.[1];
+    const before = position === undefined ? [] : text.slice(0, Number(position)).split('\n');
+    const where = position === undefined ? {} : { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+    return { problems: [{ message: error instanceof Error ? error.message : 'invalid JSON', ...where }] };
+  }
+}
+
+interface Diagnosed {
+  readonly type: string;
+  readonly diagnostics?: readonly {
+    readonly message: string;
+    readonly detail?: string;
+    readonly suggestion?: string;
+    readonly severity: string;
+    readonly file: string;
+    readonly start: { readonly line: number; readonly column: number };
+    readonly end: { readonly line: number; readonly column: number };
+  }[];
+  readonly errors?: readonly string[];
+}
+
+function problemsOf(error: Diagnosed): readonly Problem[] {
+  if (error.diagnostics !== undefined)
+    return error.diagnostics.map(({ message, detail, suggestion, start, end }) => ({
+      message: detail === undefined ? message : `${message}: ${detail}`,
+      line: start.line,
+      column: start.column,
+      end,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    }));
+  return (error.errors ?? [messageOf(error)]).map((message) => ({ message }));
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  const lines = text.split('\n').slice(0, line - 1);
+  return lines.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
+}

@@ -1,0 +1,223 @@
+import { useState } from 'preact/hooks';
+import { box, type EntryOf, type ValueOf } from '../../app/engine.js';
+import { useRead } from '../../app/read.js';
+import { addressOf, Link, place, setQuery } from '../../app/router.js';
+import { millisecondsOf, Time } from '../../app/time.js';
+import { causeOf } from '../../job-rules.js';
+import { StatusMark } from '../../parts/marks.js';
+import { type Column, DataTable } from '../../parts/table.js';
+import { Copy, Text } from '../../parts/text.js';
+import { View } from '../../parts/view.js';
+import { counted, durationText } from '../../rules/durations.js';
+import type { JobFacts } from './job.js';
+
+export type Run = EntryOf<typeof box.jobs.runs>;
+
+const outcomes = ['failed', 'succeeded', 'stopped', 'timed_out', 'lost'];
+
+/** The runs of a job that have ended, and those that are under way. */
+export function RunsTab({ namespace, id }: Pick<JobFacts, 'namespace' | 'id'>) {
+  const outcome = place.value.query.get('outcome') ?? '';
+  const cause = place.value.query.get('cause') ?? '';
+  const [size, setSize] = useState(100);
+  const runs = useRead(`runs:${namespace}/${id}:${outcome}:${size}`, {
+    topics: ['Job', 'Allocation'],
+    read: ({ signal }) =>
+      box.jobs.runs({ namespace, jobId: id, signal, perPage: size, ...(outcome === '' ? {} : { outcome }) }),
+  });
+  return (
+    <>
+      <Instances namespace={namespace} id={id} />
+      <h2>Ended runs</h2>
+      <div class="toolbar">
+        <label>
+          Outcome{' '}
+          <select value={outcome} onChange={(event) => setQuery({ outcome: event.currentTarget.value })}>
+            <option value="">any</option>
+            {outcomes.map((each) => (
+              <option key={each} value={each}>
+                {each.replaceAll('_', ' ')}
+              </option>
+            ))}
+          </select>
+        </label>
+        {cause !== '' && (
+          <span>
+            with the cause “<Text of={cause} />”{' '}
+            <button type="button" onClick={() => setQuery({ cause: undefined })}>
+              Show all
+            </button>
+          </span>
+        )}
+      </div>
+      <Causes namespace={namespace} id={id} />
+      <View
+        reading={runs}
+        what="the runs"
+        needs={`read-job in ${namespace}`}
+        isEmpty={({ items }) => items.length === 0}
+        empty={<p>No run has ended{outcome === '' ? '' : ` as ${outcome.replaceAll('_', ' ')}`}.</p>}
+      >
+        {({ items, nextToken }) => {
+          const shown = items.filter((run) => cause === '' || causeOf(run.failure?.message ?? '') === cause);
+          return (
+            <>
+              <Usual runs={items} />
+              <DataTable
+                name="Ended runs"
+                columns={columns}
+                rows={shown}
+                idOf={(run) => `${run.jobId} ${run.number}`}
+                more={
+                  nextToken === '' || size >= 1000
+                    ? undefined
+                    : { isLoading: false, load: () => setSize(Math.min(1000, size + 100)) }
+                }
+              />
+            </>
+          );
+        }}
+      </View>
+    </>
+  );
+}
+
+/** How long runs take: the median of those that succeeded. */
+function Usual({ runs }: { readonly runs: readonly Run[] }) {
+  const usual = usualDuration(runs);
+  return usual === undefined ? null : (
+    <p class="hint">Usually {durationText(usual)} (median of those that succeeded here).</p>
+  );
+}
+
+export function usualDuration(runs: readonly Run[]): number | undefined {
+  const times = runs
+    .filter(({ outcome }) => outcome === 'succeeded')
+    .map(durationOf)
+    .filter((time) => time !== undefined)
+    .sort((a, b) => a - b);
+  return times[Math.floor(times.length / 2)];
+}
+
+export function durationOf({ startedAt, endedAt }: Run): number | undefined {
+  return startedAt === undefined ? undefined : Date.parse(endedAt) - Date.parse(startedAt);
+}
+
+const columns: readonly Column<Run>[] = [
+  {
+    key: 'run',
+    title: 'Run',
+    cell: ({ namespace, jobId, number, failure }) => (
+      <>
+        <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
+          <Text of={jobId} />
+        </Link>{' '}
+        <small>#{number}</small>{' '}
+        {failure !== undefined && <Link to={addressOf(['allocs', failure.allocationId])}>allocation</Link>}
+      </>
+    ),
+  },
+  { key: 'outcome', title: 'Outcome', cell: ({ outcome }) => <StatusMark status={outcome} /> },
+  {
+    key: 'took',
+    title: 'Took',
+    isNumber: true,
+    cell: (run) => {
+      const took = durationOf(run);
+      return took === undefined ? <span class="secondary">never started</span> : durationText(took);
+    },
+  },
+  {
+    key: 'failure',
+    title: 'Why',
+    cell: ({ failure }) =>
+      failure === undefined ? (
+        ''
+      ) : (
+        <>
+          {failure.exitCode === undefined ? '' : `exit ${failure.exitCode} · `}
+          <Text of={failure.message} /> <Copy value={failure.message} what="the error" />
+        </>
+      ),
+  },
+  { key: 'ended', title: 'Ended', cell: ({ endedAt }) => <Time at={endedAt} /> },
+];
+
+/** Why runs failed in the last day, counted. */
+function Causes({ namespace, id }: { readonly namespace: string; readonly id: string }) {
+  const failures = useRead(`failures:${namespace}/${id}`, {
+    topics: ['Job'],
+    read: ({ signal }) => box.jobs.failures({ namespace, jobId: id, signal }),
+  });
+  const { value } = failures.state.value;
+  if (value === undefined || value.causes.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>
+        {counted(value.failures, 'failed run')} since <Time at={value.since} />, by cause
+      </h2>
+      {value.isCut && <p class="hint">Only the latest are counted.</p>}
+      {value.causes.slice(0, 8).map((cause) => (
+        <CauseLine
+          key={`${cause.outcome} ${cause.exitCode} ${cause.cause}`}
+          cause={cause}
+          to={addressOf(['jobs', namespace, id, 'runs'], { cause: cause.cause, outcome: cause.outcome })}
+        />
+      ))}
+    </section>
+  );
+}
+
+type Cause = ValueOf<typeof box.jobs.failures>['causes'][number];
+
+export function CauseLine({ cause, to }: { readonly cause: Cause; readonly to: string }) {
+  return (
+    <div class="line">
+      <strong>{cause.count.toLocaleString('en')}×</strong>
+      <span class="what">
+        <Text of={cause.example.message || cause.outcome.replaceAll('_', ' ')} />{' '}
+        <small>
+          {cause.exitCode === undefined ? '' : `exit ${cause.exitCode}, `}
+          {Math.round(cause.share * 100)} % of all, first <Time at={cause.firstAt} />, last <Time at={cause.lastAt} />
+        </small>
+      </span>
+      <Link to={to}>Its runs</Link>
+    </div>
+  );
+}
+
+/** Instances that have not been collected. */
+function Instances({ namespace, id }: { readonly namespace: string; readonly id: string }) {
+  const instances = useRead(`instances:${namespace}/${id}`, {
+    topics: ['Job', 'Allocation'],
+    read: ({ signal }) =>
+      box.jobs.list({
+        namespace,
+        signal,
+        perPage: 50,
+        sort: '-changed',
+        filter: `ParentID == ${JSON.stringify(id)} and Status != "dead"`,
+      }),
+  });
+  const { value } = instances.state.value;
+  if (value === undefined || value.items.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>
+        {value.nextToken === '' ? '' : 'The latest '}
+        {counted(value.items.length, 'instance')} under way
+      </h2>
+      {value.items.map((job) => (
+        <div class="line" key={job.ID}>
+          <Link class="what" to={addressOf(['jobs', namespace, job.ID])}>
+            <Text of={job.ID} />
+          </Link>
+          <StatusMark status={job.Status} />
+          <span>
+            since <Time at={millisecondsOf(job.SubmitTime)} />
+          </span>
+        </div>
+      ))}
+    </section>
+  );
+}
