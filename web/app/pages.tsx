@@ -1,6 +1,7 @@
 import { EditJobScreen, NewJobScreen } from '../screens/job/edit.js';
 import { JobScreen } from '../screens/job/job.js';
 import { JobsScreen } from '../screens/jobs.js';
+import { NotifyScreen } from '../screens/notify/notify.js';
 import { addressOf, Link, place } from './router.js';
 import { Screen, Shell } from './shell.js';
 
@@ -21,6 +22,7 @@ function Current() {
     if (fourth === 'plan') return <EditJobScreen key={path.join('/')} namespace={second} id={third} />;
     return <JobScreen key={`${second}/${third}`} namespace={second} id={third} tab={fourth} />;
   }
+  if (first === 'notify') return <NotifyScreen path={path.slice(1)} />;
   return <NotFound />;
 }
 

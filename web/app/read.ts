@@ -125,18 +125,13 @@ class Read<A> {
   }
 }
 
-/** The answer of a call that can wait has its index beside it. */
+/** The answer of a call that can wait has its index: beside a value, or among the members of a document. */
 function parted<A>(answer: A): readonly [Shown<A>, number | undefined] {
+  const hasIndex = typeof answer === 'object' && answer !== null && 'index' in answer;
+  const index = hasIndex && typeof answer.index === 'number' ? answer.index : undefined;
   // The value is left out when a record does not exist.
-  const isIndexed =
-    typeof answer === 'object' &&
-    answer !== null &&
-    'index' in answer &&
-    Object.keys(answer).every((name) => name === 'index' || name === 'value');
-  const { index, value } = (isIndexed ? answer : { index: undefined, value: answer }) as {
-    index: number | undefined;
-    value: Shown<A>;
-  };
+  const isIndexed = hasIndex && Object.keys(answer).every((name) => name === 'index' || name === 'value');
+  const { value } = (isIndexed ? answer : { value: answer }) as { value: Shown<A> };
   return [value, index];
 }
 
