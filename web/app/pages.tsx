@@ -2,10 +2,12 @@ import { EditJobScreen, NewJobScreen } from '../screens/job/edit.js';
 import { JobScreen } from '../screens/job/job.js';
 import { JobsScreen } from '../screens/jobs.js';
 import { NotifyScreen } from '../screens/notify/notify.js';
+import { PortalPage } from '../screens/portal/portal.js';
 import { addressOf, Link, place } from './router.js';
 import { Screen, Shell } from './shell.js';
 
 export function Page() {
+  if (place.value.path[0] === 'portal') return <PortalPage path={place.value.path.slice(1)} />;
   return (
     <Shell>
       <Current />
