@@ -16,6 +16,7 @@ import { readOwnToken, readToken } from './operations/access/tokens/read-token.j
 import { removeToken, saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
 import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
+import { readTaskLog } from './operations/allocations/read-task-log.js';
 import { cancelJobRestart, jobRestartLoop, readJobRestart, restartJob } from './operations/allocations/restart-job.js';
 import { listJobActions } from './operations/allocations/run-in-allocation.js';
 import {
@@ -303,6 +304,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     readAt: readFileBytes,
     stream: streamFileFrames,
     logs: streamLogs,
+    readLog: readTaskLog,
   },
   deployments: {
     list: listDeployments,

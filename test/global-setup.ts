@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -11,6 +12,8 @@ declare module 'vitest' {
 }
 
 export default function setup(project: TestProject): () => void {
+  // Servers of the command line serve the built page.
+  if (!existsSync('dist/web/index.html')) execFileSync(process.execPath, ['tools/build.mjs', 'page']);
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-run-'));
   project.provide('runFolder', folder);
   return () => rmSync(folder, { recursive: true, force: true });

@@ -1,12 +1,15 @@
-// Builds the package into `dist`: one ES module and one file of declarations for each entry, and the files that several share.
+// Builds the package into `dist`: one ES module and one file of declarations for each entry, the files that several share, and the web page.
+// `node tools/build.mjs page` builds the web page only.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
+import { build as buildWithVite } from 'vite';
 import { chunksOf } from './chunks.mjs';
 
 /** The entries of the package: the name of each file in `dist`, and its source. */
@@ -39,6 +42,7 @@ const dist = 'dist';
 const declared = 'tmp/declarations';
 /** The modules in each built file, for tests. */
 const contentsFile = 'tmp/contents.json';
+const pageContentsFile = 'tmp/page-contents.json';
 const { resolve } = createRequire(import.meta.url);
 
 /** Packages that are bundled; all others are loaded as installed. */
@@ -92,16 +96,36 @@ async function buildModules() {
     },
   });
   await bundle.close();
-  const contents = output.map(({ fileName, moduleIds }) => [fileName, moduleIds.map((id) => relative('.', id))]);
-  mkdirSync(dirname(contentsFile), { recursive: true });
-  writeFileSync(contentsFile, JSON.stringify(Object.fromEntries(contents)));
+  writeContents(contentsFile, output);
+}
+
+function writeContents(file, output) {
+  const contents = output.map(({ fileName, moduleIds = [] }) => [fileName, moduleIds.map((id) => relative('.', id))]);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(Object.fromEntries(contents)));
+}
+
+/** The web page into `dist/web`, each file also compressed; `index.html` is completed for each answer. */
+async function buildPage() {
+  process.env.NODE_ENV = 'production';
+  const { output } = await buildWithVite({ configFile: 'web/vite.config.ts', logLevel: 'warn' });
+  writeContents(pageContentsFile, output);
+  for (const { fileName } of output) {
+    if (fileName === 'index.html') continue;
+    const file = join(dist, 'web', fileName);
+    const content = readFileSync(file);
+    const size = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+    writeFileSync(`${file}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, ...size } }));
+    writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+  }
 }
 
 /** The shared file of each module, chosen so that the main entry and the command line load fast. */
 function filesOf(build, usesNode = () => false) {
   const modules = new Map();
   const roots = new Map();
-  for (const id of build.getModuleIds()) {
+  // The order in which they were read differs from build to build.
+  for (const id of [...build.getModuleIds()].sort()) {
     const { code, importedIds, dynamicallyImportedIds, isEntry, isExternal } = build.getModuleInfo(id);
     if (isExternal || code === null) continue;
     const source = relative('.', id);
@@ -188,9 +212,13 @@ function writeSchema() {
   writeFileSync(join(dist, 'signalbox.schema.json'), stdout);
 }
 
-rmSync(dist, { recursive: true, force: true });
-mkdirSync(dist);
-await buildModules();
-compileDeclarations();
-await buildDeclarations();
-writeSchema();
+if (process.argv[2] === 'page') await buildPage();
+else {
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist);
+  await buildModules();
+  compileDeclarations();
+  await buildDeclarations();
+  writeSchema();
+  await buildPage();
+}

@@ -19,9 +19,9 @@ const banned = [
   [/\bnot available in this edition\b/i, 'Signalbox does not support …'],
 ];
 
-const files = execFileSync('git', ['ls-files', 'src', 'adapters', 'examples', 'docs', '*.md', ':!etc'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', 'src', 'adapters', 'web', 'examples', 'docs', '*.md', ':!etc'], { encoding: 'utf8' })
   .split('\n')
-  .filter((file) => /\.(?:ts|mjs|md)$/.test(file) && !file.startsWith('docs/performance'));
+  .filter((file) => /\.(?:tsx?|mjs|md|html)$/.test(file) && !file.startsWith('docs/performance'));
 
 const faults = [];
 for (const file of files) {

@@ -5,7 +5,7 @@ import { Page } from './app/pages.js';
 import { forgetReads } from './app/read.js';
 import { section } from './app/router.js';
 import { beginSession, session } from './app/session.js';
-import { beginPortal } from './screens/portal/portal.js';
+import { beginPortal } from './screens/portal/tokens.js';
 import './page.css';
 
 let wasSignedIn = false;

@@ -18,6 +18,7 @@ export {
   nodeListener,
 } from '../http-server/bridges/node-listener.js';
 export type { AccessOptions } from '../http-server/edge/access.js';
+export type { PageOptions } from '../http-server/edge/page.js';
 export { type Claimant, type ConnectionLimits, limitConnections } from '../http-server/edge/shares.js';
 export type { HandlerOptions } from '../http-server/http-handler.js';
 export {

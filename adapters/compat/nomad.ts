@@ -20,6 +20,7 @@ import {
   emptyResponse,
   type HttpResponse,
   headerNames,
+  headerSafe,
   jsonType,
   textResponse,
   weightOf,
@@ -234,16 +235,9 @@ function cleaned(path: string): string {
   return `/${segments.join('/')}${end}`;
 }
 
-/** A character that a header cannot contain: a byte of a request, or what only a caller in process can send. */
-function escaped(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code <= 0xff) return `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
-  return encodeURIComponent(/\p{Surrogate}/u.test(character) ? '\ufffd' : character);
-}
-
 /** 307 keeps method and body. For GET, the answer also contains a page with a link. */
 function redirect(method: string, target: string): HttpResponse {
-  const location = target.replaceAll(/[^\x21-\x7e]/gu, escaped);
+  const location = headerSafe(target);
   const headers = ['Location', location];
   if (method !== 'GET' && method !== 'HEAD') return { status: 307, headers, body: '' };
   const href = location

@@ -8,6 +8,7 @@ import { callerWithin, type Engine, type Principal } from '../../src/index.js';
 import type { OptionTable } from '../../src/options/check-options.js';
 import { amount, anything, flag, listOf, optional, text, textLike } from '../../src/options/option-kinds.js';
 import type { Logger, StorageError } from '../../src/ports/index.js';
+import { withoutEndSlash } from '../../src/shared/values.js';
 import { asksForPlain, type Query, queryFrom } from './calls/query-and-body.js';
 import { type Locate, type Located, locator } from './calls/read-inputs.js';
 import { workspacePageRoute } from './calls/route-table.js';
@@ -26,6 +27,7 @@ import {
   nobody,
   tokenFrom,
 } from './edge/access.js';
+import { type PageOptions, pageKind, type WebPage, webPage } from './edge/page.js';
 import { sessionRefusal, sessionRoutes } from './edge/session.js';
 import { claimantOf, HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { type InterfaceErrors, isBusyStore, plainErrorsOf } from './errors/interface-errors.js';
@@ -71,6 +73,8 @@ export type HandlerOptions = AccessOptions & {
    * the public origin of the engine's settings; `*` accepts every name. Requests for other hosts get a 421.
    */
   readonly hosts?: readonly string[];
+  /** Serves the web page at `/ui/`, below `basePath`; default: false. Throws if its files cannot be found, as in a bundle. */
+  readonly page?: boolean | PageOptions;
 };
 
 const path = textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash");
@@ -86,6 +90,7 @@ export const optionTable: OptionTable<Record<keyof HandlerOptions, unknown>> = {
   maximumHeldBytes: optional(amount),
   maximumWaitingReads: optional(amount),
   hosts: optional(listOf(text)),
+  page: optional(pageKind),
 };
 
 /**
@@ -103,12 +108,14 @@ export function handlerOver(
   const basePath = withoutEndSlash(options.basePath ?? '');
   const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
+  const guard = edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] });
   const parts: HandlerParts = {
     engine,
     authenticate: authenticatorFrom(engine, options),
     knowsTokens: options.access !== 'open',
     bootstraps: bootstrapsOverHttp(options),
-    guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
+    guard,
+    page: webPage(options.page, { ...{ guard, basePath, notificationsPath, dialect }, access: options.access }),
     dialect,
     plainDialect: { ...neutral, headers, codecOf, emptyIsAbsent, nullIsEmpty },
     deliveryResponses,
@@ -130,6 +137,8 @@ export function handlerOver(
 
 /** The only step that awaits a request's answer; the others pass promises on. */
 async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
+  const page = parts.page?.(request);
+  if (page !== undefined) return page;
   const begun = begin(parts, request);
   if (!('located' in begun)) return finished(parts, request, begun);
   const { located, asked } = begun;
@@ -266,10 +275,6 @@ function asksForWebSocket(request: HttpRequest): boolean {
   return headerValue(request, 'upgrade')?.toLowerCase() === 'websocket';
 }
 
-function withoutEndSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path;
-}
-
 /** Wraps a body to log its failures, because the client only sees a truncated answer. */
 function watchedBody(body: StreamedBody, logger: Logger): StreamedBody {
   return {
@@ -317,18 +322,12 @@ function compressFor(
   const accepted = headerValue(request, 'accept-encoding');
   response.headers.push('Vary', 'Accept-Encoding');
   if (accepted === undefined || !compression.accepts(accepted)) return response;
-  return body.length < smallestCompressed ? wrapped(response, body) : compressed(response, body);
+  response.headers.push('Content-Encoding', 'gzip');
+  return body.length < smallestCompressed ? { ...response, body: gzipSync(body, stored) } : compressed(response, body);
 }
 
-function wrapped({ status, headers }: HttpResponse, body: string | Buffer): HttpResponse {
-  headers.push('Content-Encoding', 'gzip');
-  return { status, headers, body: gzipSync(body, stored) };
-}
-
-async function compressed({ status, headers }: HttpResponse, whole: string | Buffer): Promise<HttpResponse> {
-  const body = await (typeof whole === 'string' ? gzip(whole, { level }) : compressOnce(whole));
-  headers.push('Content-Encoding', 'gzip');
-  return { status, headers, body };
+async function compressed(response: HttpResponse, whole: string | Buffer): Promise<HttpResponse> {
+  return { ...response, body: await (typeof whole === 'string' ? gzip(whole, { level }) : compressOnce(whole)) };
 }
 
 function compressOnce(body: Buffer): Promise<Buffer> {
@@ -349,6 +348,7 @@ interface HandlerParts {
   /** Whether the first caller gets the first token. */
   readonly bootstraps: boolean;
   readonly guard: EdgeGuard;
+  readonly page: WebPage | undefined;
   readonly dialect: JobDialect;
   /** For clients that request the engine's own form: neutral, but for headers and the reading of parameters and bodies. */
   readonly plainDialect: JobDialect;

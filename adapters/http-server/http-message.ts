@@ -116,15 +116,8 @@ export function bodyFrom(bytes: Buffer | undefined, { limit, take }: BodyAllowan
 /** The longest request target accepted: clients are known to send more than 3 KB of query, servers allow 16 KB of head. */
 export const maximumTargetLength = 16_384;
 
-/** A request target, split in two; both parts are raw. */
-interface Target {
-  readonly path: string;
-  /** Without the question mark; empty when there is none. */
-  readonly query: string;
-}
-
-/** Splits the target into path and query; drops scheme and host of the absolute form (`GET http://host/path`). */
-export function splitTarget(target: string): Target {
+/** Path and query of a target, both raw, without the question mark. Drops scheme and host of the absolute form (`GET http://host/path`). */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
   let from = 0;
   if (target.charCodeAt(0) !== slash) {
     const authority = target.indexOf('://');
@@ -136,6 +129,20 @@ export function splitTarget(target: string): Target {
   const mark = target.indexOf('?', from);
   if (mark < 0) return { path: from === 0 ? target : target.slice(from), query: '' };
   return { path: target.slice(from, mark), query: target.slice(mark + 1) };
+}
+
+/** Whether the path is the base or below it. */
+export function isBelow(path: string, base: string): boolean {
+  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === slash);
+}
+
+/** A URL with what a header cannot contain escaped: bytes of a request, and what only a caller in process can send. */
+export function headerSafe(url: string): string {
+  return url.replaceAll(/[^\x21-\x7e]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    if (code <= 0xff) return `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
+    return encodeURIComponent(/\p{Surrogate}/u.test(character) ? '\ufffd' : character);
+  });
 }
 
 /** Method and path of a request, for messages. */

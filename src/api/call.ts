@@ -80,7 +80,7 @@ export interface Call<
 
 /** Framing of the items of a stream, for one request. */
 export function framingOf(call: Call, input: Readonly<Record<string, unknown>>): Framing {
-  if (call.bytesWhen !== undefined && input[call.bytesWhen] === true) return 'bytes';
+  if (input['download'] === true || (call.bytesWhen !== undefined && input[call.bytesWhen] === true)) return 'bytes';
   return call.framing ?? 'lines';
 }
 

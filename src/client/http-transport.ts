@@ -4,6 +4,7 @@ import { type Call, type Framing, framingOf } from '../api/call.js';
 import type { NamedCall } from '../api/index.js';
 import type { MessageSocket } from '../api/message-socket.js';
 import { timerOf } from '../shared/duration.js';
+import { withoutEndSlash } from '../shared/values.js';
 import { openBrowserSocket, type WebSocketConstructor } from './browser-socket.js';
 import type { TaggedError, Transport, TransportOptions } from './client.js';
 import { aborted, type ClientError, type UnexpectedAnswer, type Unreachable } from './client-error.js';
@@ -213,10 +214,6 @@ function endedBy(
       callers?.removeEventListener('abort', end);
     },
   };
-}
-
-function withoutEndSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 /** The items of a stream: JSON values, or bytes as they arrive. Heartbeats (`{}`) are left out. */

@@ -261,3 +261,7 @@ export function globMatches(pattern: string, name: string): boolean {
   while (pattern[patternAt] === '*') patternAt += 1;
   return patternAt === pattern.length;
 }
+
+export function withoutEndSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}

@@ -220,6 +220,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await gathered(box.files.stream(id, { path: 'x', follow: false })),
       await gathered(box.files.logs(id, { task: 't', type: 'stdout' })),
       await gathered(box.files.logs(id, { task: 't', type: 'stdout', plain: true })),
+      await gathered(box.files.logs(id, { task: 't', type: 'stdout', download: true })),
+      await gathered(box.files.read(id, { path: 'x', download: true })),
+      await box.files.readLog(id, { task: 't', type: 'stdout' }),
+      await box.files.readLog(id, { task: 't', type: 'stdout', from: 0, limit: 1 }),
+      await box.files.readLog(id, { task: 't', type: 'nothing' }),
       await gathered(box.files.logs(id, { task: 't', type: 'nothing' })),
       await gathered(box.files.logs('00000000-0000-4000-8000-0000000000ff', { task: 't', type: 'stdout' })),
     ];

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import ts from 'typescript';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, unknown>;
@@ -168,6 +168,36 @@ describe('the published package', () => {
     expect(run(join(folder, 'node_modules/.bin/signalbox'), ['--help'], folder)).toContain('serve');
   });
 
+  it('serves the web page, from the command and from a handler, as both kinds of module', async () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths).toContain('dist/web/index.html');
+    const scripts = paths.filter((path) => /^dist\/web\/assets\/.*\.js$/.test(path));
+    expect(scripts.filter((path) => !paths.includes(`${path}.br`) || !paths.includes(`${path}.gz`))).toEqual([]);
+    const child = spawn(
+      join(folder, 'node_modules/.bin/signalbox'),
+      ['serve', '--listen', '127.0.0.1:0', '--no-runner'],
+      {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    onTestFinished(() => void child.kill());
+    const printed = await new Promise<string>((resolve) => child.stdout.once('data', (line) => resolve(String(line))));
+    const page = /^web page: (\S+)$/m.exec(printed)?.[1] ?? '';
+    const document = await fetch(page);
+    const text = await document.text();
+    expect([document.status, text.includes(`"version":"${manifest.version}"`)]).toEqual([200, true]);
+    const at = new URL(/src="\.\/(assets\/[^"]+)"/.exec(text)?.[1] ?? '', page);
+    const script = await fetch(at, { headers: { 'accept-encoding': 'br' } });
+    expect([script.status, script.headers.get('content-encoding')]).toEqual([200, 'br']);
+    const body = `testEngine().then(async (world) => { const handle = createHttpHandler(world.engine, { access: 'open', page: true }); console.log((await handle(requestFrom({ target: '/ui/' }))).status); await world.stop(); });`;
+    const names = ['createHttpHandler, requestFrom', 'testEngine'];
+    const asModule = `import { ${names[0]} } from 'signalbox/http-server'; import { ${names[1]} } from 'signalbox/testing'; ${body}`;
+    const asScript = `const { ${names[0]} } = require('signalbox/http-server'); const { ${names[1]} } = require('signalbox/testing'); ${body}`;
+    expect(run(process.execPath, ['--input-type=module', '-e', asModule], folder)).toBe('200\n');
+    expect(run(process.execPath, ['--input-type=commonjs', '-e', asScript], folder)).toBe('200\n');
+  });
+
   it('reads a job file, as both kinds of module', () => {
     const source = 'job "a" {\n group "g" {\n task "t" {\n driver = regex_replace("raw1", "[0-9]", "")\n }\n }\n }';
     const body = `const read = parseJob(${JSON.stringify(source)}); if (read.isErr()) throw new Error(JSON.stringify(read.error)); console.log(read.value.job.TaskGroups[0].Tasks[0].Driver)`;
@@ -302,7 +332,7 @@ void testEngine({ functions: {} }).then(async (world) => { console.log(world.run
 
   it('brings what it runs, its guides and its reference: no tests, sources, maps, tools or records of decisions', () => {
     const expected =
-      /^(dist\/[\w/-]+\.(js|d\.ts)$|dist\/signalbox\.schema\.json$|docs\/((guides|interfaces)\/)?[\w-]+\.md$|(README|CHANGELOG|SECURITY|THIRD-PARTY-NOTICES)\.md$|LICENSE$|package\.json$)/;
+      /^(dist\/[\w/-]+\.(js|d\.ts)$|dist\/web\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg|woff2)(\.br|\.gz)?)$|dist\/signalbox\.schema\.json$|docs\/((guides|interfaces)\/)?[\w-]+\.md$|(README|CHANGELOG|SECURITY|THIRD-PARTY-NOTICES)\.md$|LICENSE$|package\.json$)/;
     expect(packed.files.map(({ path }) => path).filter((path) => !expected.test(path))).toEqual([]);
   });
 });

@@ -34,8 +34,8 @@ export async function laterCommandLine(folder: string): Promise<string> {
 const root = join(import.meta.dirname, '../..');
 
 function optionsFor(folder: string): BuildOptions {
-  mkdirSync(folder);
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'dist'), { recursive: true });
+  for (const name of ['node_modules', 'package.json', 'dist/web']) symlinkSync(join(root, name), join(folder, name));
   return {
     entryPoints: [join(root, 'adapters/cli/main.ts')],
     outdir: folder,

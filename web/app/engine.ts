@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { ResultAsync } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type Client, connect, SignalboxError } from 'signalbox/client';
 import { mountUrl, settings } from './settings.js';
 
@@ -74,3 +74,28 @@ export type ValueOf<M> = AnswerOf<M> extends { readonly index: number; readonly 
 /** One entry of a list that a call answers. */
 export type EntryOf<M> =
   ValueOf<M> extends readonly (infer E)[] ? E : ValueOf<M> extends { readonly items: readonly (infer E)[] } ? E : never;
+
+/** An error of the page itself. */
+export interface Failure {
+  readonly type: string;
+  readonly message?: string;
+}
+
+/** One call after the other; the message of the first failure says how many were done. */
+export function inTurn<T>(
+  items: readonly T[],
+  run: (item: T) => ResultAsync<unknown, Failure>,
+): ResultAsync<undefined, Failure> {
+  const all = async (): Promise<Result<undefined, Failure>> => {
+    for (const [done, item] of items.entries()) {
+      const result = await run(item);
+      if (result.isErr())
+        return err({
+          type: 'partly_done',
+          message: `${done} of ${items.length} done, then: ${messageOf(result.error)}`,
+        });
+    }
+    return ok(undefined);
+  };
+  return new ResultAsync(all());
+}

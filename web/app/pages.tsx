@@ -1,10 +1,18 @@
+import { AllocationScreen } from '../screens/allocation.js';
+import { FunctionRunScreen, FunctionScreen, FunctionsScreen } from '../screens/functions.js';
 import { EditJobScreen, NewJobScreen } from '../screens/job/edit.js';
 import { JobScreen } from '../screens/job/job.js';
 import { JobsScreen } from '../screens/jobs.js';
-import { NotifyScreen } from '../screens/notify/notify.js';
-import { PortalPage } from '../screens/portal/portal.js';
+import { NodeScreen, NodesScreen } from '../screens/nodes.js';
+import { NowScreen } from '../screens/now.js';
+import { ScheduleScreen } from '../screens/schedule.js';
+import { SystemScreen } from '../screens/system.js';
+import { lazy } from './lazy.js';
 import { addressOf, Link, place } from './router.js';
 import { Screen, Shell } from './shell.js';
+
+const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
+const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
 
 export function Page() {
   if (place.value.path[0] === 'portal') return <PortalPage path={place.value.path.slice(1)} />;
@@ -24,6 +32,17 @@ function Current() {
     if (fourth === 'plan') return <EditJobScreen key={path.join('/')} namespace={second} id={third} />;
     return <JobScreen key={`${second}/${third}`} namespace={second} id={third} tab={fourth} />;
   }
+  if (first === undefined) return <NowScreen />;
+  if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
+  if (first === 'allocs' && second !== undefined)
+    return <AllocationScreen key={second} id={second} below={path.slice(2)} />;
+  if (first === 'nodes') return second === undefined ? <NodesScreen /> : <NodeScreen key={second} id={second} />;
+  if (first === 'functions' && second === undefined) return <FunctionsScreen />;
+  if (first === 'functions' && second !== undefined && third === 'runs' && fourth !== '')
+    return <FunctionRunScreen key={fourth} namespace={second} id={fourth} />;
+  if (first === 'functions' && second !== undefined && third !== undefined)
+    return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
+  if (first === 'system' || first === 'access') return <SystemScreen />;
   if (first === 'notify') return <NotifyScreen path={path.slice(1)} />;
   return <NotFound />;
 }

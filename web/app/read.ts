@@ -27,6 +27,8 @@ interface ReadOptions<A> {
   readonly topics?: readonly Topic[];
   /** Waits at the server for changes, for resources without events. A screen has at most one such read. */
   readonly waits?: boolean;
+  /** Reads again after so many milliseconds while the tab is shown, for values that change without events. */
+  readonly every?: number;
   /** Keeps equal records of the previous value, so that their rows are not rendered again. */
   readonly keep?: (next: Shown<A>, previous: Shown<A>) => Shown<A>;
 }
@@ -42,6 +44,7 @@ class Read<A> {
   #ended = new AbortController();
   #stopListening: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #interval: ReturnType<typeof setInterval> | undefined;
   #lastAt = 0;
   #index: number | undefined;
 
@@ -64,10 +67,12 @@ class Read<A> {
 
   #begin(): void {
     this.#ended = new AbortController();
-    const { topics = [], waits = false } = this.options;
+    const { topics = [], waits = false, every } = this.options;
     this.#stopListening = onChanges((changes) => {
       if (changes === undefined || changes.some(({ topic }) => topics.includes(topic))) this.soon();
     });
+    if (every !== undefined)
+      this.#interval = setInterval(() => isShown.peek() && !isPaused.peek() && this.soon(), every);
     if (waits) void this.#follow(this.#ended.signal);
     else void this.now();
   }
@@ -75,6 +80,7 @@ class Read<A> {
   #end(): void {
     this.#ended.abort();
     this.#stopListening?.();
+    clearInterval(this.#interval);
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
@@ -125,14 +131,13 @@ class Read<A> {
   }
 }
 
-/** The answer of a call that can wait has its index: beside a value, or among the members of a document. */
+/** The answer of a call that can wait has an index: beside its value, or among its members. */
 function parted<A>(answer: A): readonly [Shown<A>, number | undefined] {
-  const hasIndex = typeof answer === 'object' && answer !== null && 'index' in answer;
-  const index = hasIndex && typeof answer.index === 'number' ? answer.index : undefined;
+  if (typeof answer !== 'object' || answer === null || !('index' in answer)) return [answer as Shown<A>, undefined];
+  const { index, value } = answer as { readonly index: number; readonly value?: Shown<A> };
   // The value is left out when a record does not exist.
-  const isIndexed = hasIndex && Object.keys(answer).every((name) => name === 'index' || name === 'value');
-  const { value } = (isIndexed ? answer : { value: answer }) as { value: Shown<A> };
-  return [value, index];
+  const isBeside = Object.keys(answer).every((name) => name === 'index' || name === 'value');
+  return [isBeside ? (value as Shown<A>) : (answer as unknown as Shown<A>), index];
 }
 
 function pauseFor(time: number, ended: AbortSignal): Promise<void> {

@@ -115,6 +115,7 @@ interface LinkProps {
   readonly class?: string;
   readonly onClick?: () => void;
   readonly 'aria-current'?: 'page';
+  readonly 'aria-label'?: string;
   readonly 'data-row-link'?: boolean;
   readonly children: ComponentChildren;
 }

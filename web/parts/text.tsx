@@ -35,8 +35,8 @@ export function DataLink({ of }: { readonly of: string }) {
 }
 
 interface CopyProps {
-  /** The whole value that is copied. */
-  readonly value: string;
+  /** The whole value that is copied; a long one is made when it is wanted. */
+  readonly value: string | (() => string);
   /** What it is, for the name of the button. */
   readonly what: string;
   /** Shown on the button; a sign when absent. */
@@ -45,7 +45,9 @@ interface CopyProps {
 
 export function Copy({ value, what, label }: CopyProps) {
   const copy = async (): Promise<void> => {
-    announce((await copied(value)) ? `Copied: ${what}` : `${what} could not be copied`);
+    announce(
+      (await copied(typeof value === 'string' ? value : value())) ? `Copied: ${what}` : `${what} could not be copied`,
+    );
   };
   return (
     <button
@@ -55,7 +57,19 @@ export function Copy({ value, what, label }: CopyProps) {
       aria-label={label === undefined ? `Copy ${what}` : undefined}
       onClick={() => void copy()}
     >
-      {label ?? '⧉'}
+      {label ?? (
+        <svg
+          viewBox="0 0 16 16"
+          width="14"
+          height="14"
+          fill="none"
+          stroke="currentColor"
+          stroke-width="1.5"
+          aria-hidden="true"
+        >
+          <path d="M5.500 5.500h8v8h-8zM10.500 5.500v-3h-8v8h3" />
+        </svg>
+      )}
     </button>
   );
 }

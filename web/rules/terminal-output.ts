@@ -21,9 +21,9 @@ interface Style {
 
 const plain: Style = { flags: new Set(), fg: undefined, bg: undefined };
 
-/** The spans of a line. `carried` is the style at its end, with which the next line begins. */
-export function spansOf(line: string, begun: readonly number[][] = []): readonly Span[] {
-  let style = begun.reduce(applied, plain);
+/** The spans of a line, which begins without any style. */
+export function spansOf(line: string): readonly Span[] {
+  let style = plain;
   const spans: Span[] = [];
   let from = 0;
   const push = (text: string): void => {

@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { box, type EntryOf, messageOf } from '../app/engine.js';
+import { box, type EntryOf, type Failure, inTurn } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
 import { prefer, preferences } from '../app/preferences.js';
 import { keepEqual, useRead } from '../app/read.js';
@@ -109,7 +109,6 @@ interface ListOptions {
 }
 
 type JobPages = { readonly items: readonly JobEntry[]; readonly nextToken: string };
-type Failure = { readonly type: string };
 
 function pagesOf(pages: number, options: ListOptions): ResultAsync<JobPages, Failure> {
   return new ResultAsync(readPages(pages, options));
@@ -471,7 +470,7 @@ function BulkActions({ chosen, clear }: { readonly chosen: readonly JobEntry[]; 
               body: names(stoppable),
               action: 'Stop',
               isDestructive: true,
-              run: () => each(stoppable, (job) => box.jobs.stop(job.ID, { namespace: job.Namespace })),
+              run: () => inTurn(stoppable, (job) => box.jobs.stop(job.ID, { namespace: job.Namespace })),
               after: () => {
                 announce(`${counted(stoppable.length, 'job')} stopped`);
                 clear();
@@ -490,7 +489,7 @@ function BulkActions({ chosen, clear }: { readonly chosen: readonly JobEntry[]; 
               title: `Restart ${counted(restartable.length, 'job')}`,
               body: names(restartable),
               action: 'Restart',
-              run: () => each(restartable, (job) => box.jobs.restart(job.ID, { namespace: job.Namespace })),
+              run: () => inTurn(restartable, (job) => box.jobs.restart(job.ID, { namespace: job.Namespace })),
               after: clear,
             })
           }
@@ -503,23 +502,4 @@ function BulkActions({ chosen, clear }: { readonly chosen: readonly JobEntry[]; 
       </button>
     </>
   );
-}
-
-/** One after the other; the message of the first failure says how many were done. */
-function each<T>(
-  items: readonly T[],
-  run: (item: T) => ResultAsync<unknown, Failure>,
-): ResultAsync<undefined, Failure> {
-  const all = async (): Promise<Result<undefined, Failure>> => {
-    for (const [done, item] of items.entries()) {
-      const result = await run(item);
-      if (result.isErr()) return err(partlyDone(`${done} of ${items.length} done, then: ${messageOf(result.error)}`));
-    }
-    return ok(undefined);
-  };
-  return new ResultAsync(all());
-}
-
-function partlyDone(message: string): Failure & { readonly message: string } {
-  return { type: 'partly_done', message };
 }

@@ -32,6 +32,7 @@ export interface ServeOptions {
   /** Without a slash at the end; empty for the root. */
   readonly notificationsBase: string;
   readonly runner: boolean;
+  readonly page: boolean;
   /** The options of the runner's node. */
   readonly node: NodeOptions;
   /** Where the runner keeps files and processes of tasks; null: a temporary folder. */
@@ -88,6 +89,7 @@ ${columns([
     flag === undefined ? [] : [[`  --${flag} ${kind.path === 'file' ? 'FILE' : 'VALUE'}`, withChoices(kind, summary)]],
   ),
   ['  --no-runner', 'run no jobs on this host'],
+  ['  --no-page', 'serve no web page'],
   ['  --config FILE', 'settings file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)'],
   ['  --set KEY=VALUE', 'any setting, may be repeated; signalbox help settings lists them'],
   ['  --examples', 'print example requests after the first line'],
@@ -219,6 +221,7 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
     mail: url === null ? null : { url, from: read('mailFrom') },
     notificationsBase: orNull('notificationsBase') ?? '',
     runner: read('runner'),
+    page: read('page'),
     node: nodeOptionsFrom(read),
     directory: directoryOf(store.place, orNull('node.directory')),
     publicOrigin: orNull('publicOrigin'),

@@ -99,7 +99,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
       ? await startHostRunner(engine, options, { ...options.node, download })
       : undefined;
     if (options.store.place.type === 'memory') warn(keepsNothing);
-    terminal.out(`listening on ${origin}\n`);
+    terminal.out(`listening on ${origin}\n${options.page ? `web page: ${origin}/ui/\n` : ''}`);
     if (options.examples) terminal.out(examplesFor({ options, origin, seed, terminal }, secret));
     if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
     return {
@@ -129,12 +129,12 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
 
 /** Replaces the "server is starting" answer by the engine's handler. */
 function mount(server: Server, engine: Engine, options: ServeOptions): UpgradeListener {
-  const { access, compat, host, allowHosts, maximumWaitingReads, stallTimeout } = options;
+  const { access, compat, host, allowHosts, maximumWaitingReads, page, stallTimeout } = options;
   server.removeAllListeners('request');
   // The first token exists by now; a bootstrap request gets Nomad's refusal.
   const bootstrap = access === 'token';
   const handler = createHttpHandler(engine, {
-    ...{ access, bootstrap, compat, maximumWaitingReads },
+    ...{ access, bootstrap, compat, maximumWaitingReads, page },
     hosts: [host, ...allowHosts],
   });
   const upgrades = upgradeListener(handler, { stallTimeout });

@@ -107,6 +107,7 @@ export const processSettings: readonly Setting[] = [
     summary: 'file with lines ID KEY: the first key encrypts tokens, URLs and variables; all keys decrypt',
   },
   { key: 'runner', kind: flagKind, default: true, summary: 'run jobs on this host' },
+  { key: 'page', kind: flagKind, default: true, summary: 'serve the web page at /ui/' },
   {
     key: 'volumes',
     flag: 'volume',

@@ -17,6 +17,7 @@ const known: Record<string, { readonly type: 'string' | 'boolean'; readonly mult
   config: { type: 'string' },
   set: { type: 'string', multiple: true },
   'no-runner': { type: 'boolean' },
+  'no-page': { type: 'boolean' },
   examples: { type: 'boolean' },
   ...Object.fromEntries(ofSettings.map(({ flag }) => [flag, { type: 'string', multiple: true }])),
 };
@@ -52,7 +53,8 @@ function flagsFrom(values: Readonly<Record<string, unknown>>): Result<ServeFlags
   for (const { key, flag } of ofSettings) {
     for (const text of textsOf(flag)) flags.push({ key, flag: `--${flag}`, text });
   }
-  if (values['no-runner'] === true) flags.push({ key: 'runner', flag: '--no-runner', text: 'false' });
+  for (const key of ['runner', 'page'])
+    if (values[`no-${key}`] === true) flags.push({ key, flag: `--no-${key}`, text: 'false' });
   const config = values['config'];
   return ok({ flags, config: typeof config === 'string' ? config : null, examples: values['examples'] === true });
 }

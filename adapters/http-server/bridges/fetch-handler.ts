@@ -22,7 +22,7 @@ export function fetchHandler(handler: HttpHandler): (request: Request, original?
     const record: HttpRequest = {
       method: request.method,
       target: request.url,
-      headers: headersFrom(request),
+      headers: Object.fromEntries(request.headers),
       readBody: (allowance) => readBody(request, allowance),
       whenClosed: gone.add,
       original,
@@ -87,14 +87,6 @@ function whenGone(request: Request): {
     },
     now,
   };
-}
-
-function headersFrom(request: Request): HttpRequest['headers'] {
-  const headers: Record<string, string> = {};
-  request.headers.forEach((value, name) => {
-    headers[name] = value;
-  });
-  return headers;
 }
 
 async function readBody(request: Request, allowance: BodyAllowance): Promise<RequestBody> {

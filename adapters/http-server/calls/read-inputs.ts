@@ -6,6 +6,7 @@ import type { TextCodec } from '../../../src/api/text-codecs.js';
 import { isRecord } from '../../../src/shared/values.js';
 import type { JobDialect } from '../dialect.js';
 import { type BadInput, badInput } from '../errors/interface-errors.js';
+import { isBelow } from '../http-message.js';
 import {
   closedDocumentOf,
   type DocumentFault,
@@ -64,10 +65,6 @@ export function locator(routes: readonly Route[], { basePath, notificationsPath,
     if (notificationsPath === '' && !firstSegments.has(rest.split('/', 2)[1])) return undefined;
     return { interface: 'notifications', match: notifications(method, rest) };
   };
-}
-
-function isBelow(path: string, base: string): boolean {
-  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === 0x2f);
 }
 
 /** The inputs of a call from a request, by their names. */

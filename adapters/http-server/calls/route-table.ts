@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { everybody, onWorkspace } from '../../../src/api/access.js';
 import { type CallInput, plainType } from '../../../src/api/answers.js';
 import { type Call, framingOf, waitingInputs, waitingInputsOf } from '../../../src/api/call.js';
+import { attachmentOf, isDownload } from '../../../src/api/download.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Inputs } from '../../../src/api/inputs.js';
 import { socketRefusal } from '../../../src/api/message-socket.js';
@@ -299,9 +300,10 @@ function conversation(named: NamedCall): NonNullable<Route['socket']> {
 function streamResponse(definition: Call, input: CallInput, items: AsyncIterable<unknown>): HttpResponse {
   const { answer, contentType = 'application/octet-stream', framesType = jsonType } = definition;
   const framing = framingOf(definition, input);
-  const type = framing === 'bytes' ? contentType : framesType;
+  const file = isDownload(items) ? ['Content-Disposition', attachmentOf(items.fileName)] : [];
+  const type = file.length > 0 ? 'application/octet-stream' : framing === 'bytes' ? contentType : framesType;
   // Compressing middleware would hold items back until its buffer is full, which may take hours.
-  const headers = ['Content-Type', type, 'Cache-Control', 'no-cache, no-transform'];
+  const headers = ['Content-Type', type, 'Cache-Control', 'no-cache, no-transform', ...file];
   return { status: answer.status, headers, body: framing === 'bytes' ? bytes() : texts() };
 
   async function* bytes(): AsyncGenerator<Uint8Array> {

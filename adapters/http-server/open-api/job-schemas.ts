@@ -194,6 +194,10 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   Ordered: wholeObject({ Index: count }),
   StreamFrame: objectSchema({ Offset: integer, Data: text, File: text, FileEvent: text }, []),
   ExecFrame: anyObject,
+  TaskLog: wholeObject({
+    ...{ firstByte: count, endByte: count, files: count, hasEnded: flag, from: count, to: count },
+    data: { type: 'string', contentEncoding: 'base64' },
+  }),
   AllocationUsage: objectSchema({ ResourceUsage: anyObject, Tasks: anyObject, Timestamp: count }, ['Tasks']),
   CheckResults: anyObject,
   JobActions: listOf(

@@ -82,6 +82,7 @@ function successOf(call: Call, dialect: JobDialect, schema = call.answer.schema)
       ? (call.contentType ?? 'application/octet-stream')
       : answer.otherContentType;
   if (other !== undefined) content[other] = { schema: { type: 'string' } };
+  if (Object.hasOwn(call.inputs, 'download')) content['application/octet-stream'] = { schema: { type: 'string' } };
   return {
     description: framing === undefined ? 'The answer' : described[framing],
     ...headersOf(call, dialect),

@@ -14,7 +14,7 @@ import {
 } from '../../../src/agent/link/node-command.js';
 import { codeOf } from '../../../src/shared/values.js';
 import { openToRead } from '../disk/text-file.js';
-import { logNumbers } from '../logs/log-collector.js';
+import { logNumbers } from '../logs/log-files.js';
 
 /** How many bytes of a file determine its type. */
 const sniffedBytes = 512;
@@ -170,7 +170,9 @@ async function* pieces(
   const handle = await openToRead(file);
   try {
     let offset = from;
-    for (let left = limit; left > 0; ) {
+    // A file that is written meanwhile ends where it ended at first.
+    const { size } = await handle.stat();
+    for (let left = Math.min(limit, size - from); left > 0; ) {
       const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, left));
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
       if (bytesRead === 0) return;

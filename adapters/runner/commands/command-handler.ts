@@ -18,6 +18,7 @@ import type { Instant } from '../../../src/shared/instant.js';
 import type { AllocationActor } from '../allocation/allocation-actor.js';
 import type { RunnerContext } from '../allocation/runner-context.js';
 import { messageOf } from '../disk/text-file.js';
+import { readLogRange } from '../logs/log-files.js';
 import { assumedMegahertz, processors } from '../node/describe-host.js';
 import {
   followFile,
@@ -119,10 +120,11 @@ class CommandHandler implements Handlers {
   }
 
   stream_logs({ command, signal }: Asked<'stream_logs'>): Answer {
-    return this.#folder(command.allocationId).map((folder) => {
-      const base = join(folder, 'alloc', 'logs', `${basename(command.task)}.${command.stream}`);
-      return followLogs(base, command, signal);
-    });
+    return this.#log(command).map((base) => followLogs(base, command, signal));
+  }
+
+  read_log({ command }: Asked<'read_log'>): Answer {
+    return this.#log(command).map((base) => readLogRange(base, command));
   }
 
   host_stats(): Answer {
@@ -151,6 +153,10 @@ class CommandHandler implements Handlers {
   /** The folder of an allocation that has ended here, while its files are kept. */
   #ended(allocationId: string, answer: AllocationUsage | Readonly<Record<string, never>>): Answer {
     return this.#folder(allocationId).map(() => one(answer));
+  }
+
+  #log({ allocationId, task, stream }: Asked<'stream_logs' | 'read_log'>['command']): Result<string, CommandRefused> {
+    return this.#folder(allocationId).map((folder) => join(folder, 'alloc', 'logs', `${basename(task)}.${stream}`));
   }
 
   #now(): Instant {

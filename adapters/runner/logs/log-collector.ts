@@ -1,21 +1,13 @@
 import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  existsSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { opendir, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { logRangeIn } from '../../../src/agent/link/node-shapes.js';
 import { type StreamEnd, tailBytes } from '../../../src/agent/output/output-tail.js';
-import { codeOf, resultOr } from '../../../src/shared/values.js';
+import { resultOr } from '../../../src/shared/values.js';
 import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
-import { openToRead, textIn } from '../disk/text-file.js';
+import { textIn } from '../disk/text-file.js';
+import { continueLog, continueLogSync, followingFile, type LogFile, readLogRange } from './log-files.js';
 
 /**
  * Reads a task's output from two named pipes, writes it to `<base>.N`, each file up to its limit, and removes the oldest files.
@@ -31,9 +23,16 @@ trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE
 d=$1 max=$2 keep=$3
 newline='
 '
-next() { n=$((n + 1)) left=$max; rm -f "$base.$((n - keep))"; }
+# The position is noted before the next file is made and one is removed: see log-files.ts.
+next() {
+  size=$(($(wc -c <"$base.$n" || echo 0)))
+  [ "$size" -ge "$max" ] || size=$max
+  n=$((n + 1)) left=$max start=$((start + size))
+  printf '\\n%016d %016d\\n' "$n" "$start" >>"\${base%/*}/.\${base##*/}.positions"
+  rm -f "$base.$((n - keep))"
+}
 collect() {
-  base=$1 n=$2 left=$3 drop=1 full=
+  base=$1 n=$2 left=$3 start=$4 drop=1 full=
   while :; do
     size=$((left / 64))
     [ "$size" -le 65536 ] || size=65536
@@ -43,6 +42,8 @@ collect() {
       # "[warnings] 12+3 records in, 12+3 records out, 4567 bytes …": whole and partial reads, then bytes.
       records=\${report%%" records in"*} records=\${records##*"$newline"}
       set -- \${report##*records out}
+      # Another collector has its place once the shell that waits for this one is gone.
+      kill -0 $$ || exit
       left=$((left - $1))
       [ "$1" -eq 0 ] || drop=1 full=
       if [ "$left" -le 0 ]; then next
@@ -79,8 +80,8 @@ first=$1; shift
 exec 5<"$d/out" 6<"$d/err"
 [ "$first" = first ] || printf r
 exec >/dev/null 2>&1 </dev/null
-collect "$1" "$2" "$3" <&5 5<&- 6<&- &
-collect "$4" "$5" "$6" <&6 5<&- 6<&- &
+collect "$1" "$2" "$3" "$4" <&5 5<&- 6<&- &
+collect "$5" "$6" "$7" "$8" <&6 5<&- 6<&- &
 exec 5<&- 6<&-
 wait
 `;
@@ -137,18 +138,12 @@ async function collectorParameters(
   when: LogCollection['when'],
 ): Promise<string[]> {
   const maximum = Math.max(1, Math.floor(maximumFileBytes));
+  const kept = Math.max(1, maximumFiles);
   const stream = async (name: string): Promise<string[]> => {
-    const { number, size } = await findLogPosition(`${base}.${name}`);
-    const isFull = size >= maximum;
-    return [`${base}.${name}`, String(isFull ? number + 1 : number), String(isFull ? maximum : maximum - size)];
+    const { number, size, start } = await continueLog(`${base}.${name}`, maximum, kept);
+    return [`${base}.${name}`, ...[number, maximum - size, start].map(String)];
   };
-  return [
-    String(maximum),
-    String(Math.max(1, maximumFiles)),
-    when,
-    ...(await stream('stdout')),
-    ...(await stream('stderr')),
-  ];
+  return [String(maximum), String(kept), when, ...(await stream('stdout')), ...(await stream('stderr'))];
 }
 
 /**
@@ -219,103 +214,18 @@ export interface LogLimits {
   readonly disabled: boolean;
 }
 
-/** Where a stream continues: in `<base>.<number>`, which already has `size` bytes. */
-interface LogPosition {
-  readonly number: number;
-  readonly size: number;
-}
-
-const fileNumber = /^(?:0|[1-9][0-9]{0,14})$/;
-
-/** The most files of one stream that are read, the newest; a task can create any number of similar files. */
-const mostFiles = 10_000;
-
-/** Directory entries per read. */
-const entriesAtOnce = 256;
-
-/**
- * The numbers of the existing files `<base>.N`, ascending. Tasks can write in the same folder: links, pipes and directories with
- * such a name are ignored. The folder is read in steps, so that a large one does not block the event loop; empty if the folder is
- * missing.
- */
-export async function logNumbers(base: string): Promise<number[]> {
-  const numbers: number[] = [];
-  try {
-    for await (const entry of await opendir(dirname(base), { bufferSize: entriesAtOnce })) {
-      const number = numberOf(entry, `${basename(base)}.`);
-      if (number !== undefined) numbers.push(number);
-      if (numbers.length >= 2 * mostFiles) keepNewest(numbers);
-    }
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-  keepNewest(numbers);
-  return numbers;
-}
-
-function numberOf(entry: Dirent, prefix: string): number | undefined {
-  if (!entry.name.startsWith(prefix) || !entry.isFile()) return undefined;
-  const text = entry.name.slice(prefix.length);
-  return fileNumber.test(text) ? Number(text) : undefined;
-}
-
-function keepNewest(numbers: number[]): void {
-  numbers.sort((left, right) => left - right).splice(0, Math.max(0, numbers.length - mostFiles));
-}
-
-function isMissing(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
-}
-
-/** The newest file, or file 0 if there is none. */
-async function findLogPosition(base: string): Promise<LogPosition> {
-  const number = (await logNumbers(base)).at(-1);
-  return number === undefined ? { number: 0, size: 0 } : { number, size: (await stat(`${base}.${number}`)).size };
-}
-
-/** The synchronous variant, for functions, which write from this process. */
-function logPosition(base: string): LogPosition {
-  const numbers = readdirSync(dirname(base), { withFileTypes: true }).flatMap(
-    (entry) => numberOf(entry, `${basename(base)}.`) ?? [],
-  );
-  const number = numbers.reduce((newest, each) => Math.max(newest, each), -1);
-  return number === -1 ? { number: 0, size: 0 } : { number, size: statSync(`${base}.${number}`).size };
-}
-
-const nothing: StreamEnd = { text: '', isCut: false };
-
-/** The end of one stream of a task's log, from its two newest files; empty if they cannot be read. */
+/** The end of one stream of a task's log; empty if it cannot be read. */
 export async function logEnd(base: string): Promise<StreamEnd> {
   try {
-    const newest = (await logNumbers(base)).slice(-2).toReversed();
-    const parts: Buffer[] = [];
-    let left = tailBytes;
+    const parts: Uint8Array[] = [];
     let isCut = false;
-    for (const number of newest) {
-      const part = await fileEnd(`${base}.${number}`, left);
-      parts.unshift(part.bytes);
-      left -= part.bytes.length;
-      isCut = part.isCut;
-      if (isCut || left <= 0) break;
+    for await (const output of readLogRange(base, { from: null, limit: tailBytes })) {
+      if (output.type === 'piece') parts.push(output.bytes);
+      isCut ||= (logRangeIn(output)?.from ?? 0) > 0;
     }
     return { text: Buffer.concat(parts).toString('utf8'), isCut };
   } catch {
-    return nothing;
-  }
-}
-
-async function fileEnd(file: string, most: number): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
-  const handle = await openToRead(file);
-  try {
-    const stats = await handle.stat();
-    if (!stats.isFile()) return { bytes: Buffer.alloc(0), isCut: false };
-    const start = Math.max(0, stats.size - most);
-    const bytes = Buffer.alloc(Math.min(most, stats.size));
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-    return { bytes: bytes.subarray(0, bytesRead), isCut: start > 0 };
-  } finally {
-    await handle.close();
+    return { text: '', isCut: false };
   }
 }
 
@@ -330,8 +240,7 @@ const appending =
 export class LogWriter {
   readonly #base: string;
   readonly #limits: LogLimits;
-  #number = 0;
-  #size = 0;
+  #at: LogFile = { number: 0, size: 0, start: 0 };
   #file: number | undefined;
 
   constructor(base: string, limits: LogLimits) {
@@ -343,10 +252,11 @@ export class LogWriter {
     if (this.#limits.disabled) return;
     const bytes = Buffer.from(`${text}\n`);
     try {
-      let file = this.#file ?? this.#open();
-      if (this.#size > 0 && this.#size + bytes.length > this.#limits.maximumFileBytes) file = this.#next();
+      let file = this.#file ?? this.#use(continueLogSync(this.#base, this.#kept));
+      const { size } = this.#at;
+      if (size > 0 && size + bytes.length > this.#limits.maximumFileBytes) file = this.#next();
       writeSync(file, bytes);
-      this.#size += bytes.length;
+      this.#at = { ...this.#at, size: this.#at.size + bytes.length };
     } catch {
       this.close();
     }
@@ -358,22 +268,21 @@ export class LogWriter {
     if (file !== undefined) closeSync(file);
   }
 
-  #open(): number {
-    const { number, size } = logPosition(this.#base);
-    return this.#use(number, size);
+  get #kept(): number {
+    return Math.max(1, this.#limits.maximumFiles);
   }
 
   #next(): number {
     this.close();
-    const file = this.#use(this.#number + 1, 0);
-    rmSync(`${this.#base}.${this.#number - Math.max(1, this.#limits.maximumFiles)}`, { force: true });
+    const next = followingFile(this.#base, this.#at);
+    const file = this.#use(next);
+    rmSync(`${this.#base}.${next.number - this.#kept}`, { force: true });
     return file;
   }
 
-  #use(number: number, size: number): number {
-    const file = openSync(`${this.#base}.${number}`, appending, 0o600);
-    this.#number = number;
-    this.#size = size;
+  #use(at: LogFile): number {
+    const file = openSync(`${this.#base}.${at.number}`, appending, 0o600);
+    this.#at = at;
     this.#file = file;
     return file;
   }

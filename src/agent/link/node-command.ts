@@ -39,6 +39,18 @@ export type NodeCommand =
       readonly task: string;
       readonly stream: OutputStream;
     } & StreamPosition)
+  /**
+   * Returns one `LogRange` and then its bytes. `from`: the position of the first byte, null for the last `limit` bytes; `limit` null: to the
+   * end that the output has when the command begins. Unknown to agents of earlier versions.
+   */
+  | {
+      readonly type: 'read_log';
+      readonly allocationId: string;
+      readonly task: string;
+      readonly stream: OutputStream;
+      readonly from: number | null;
+      readonly limit: number | null;
+    }
   /** Returns one `HostUsage`. */
   | { readonly type: 'host_stats' }
   /** Removes the folder of an ended allocation; `allocationId` null: of all ended allocations. */
@@ -104,6 +116,19 @@ export type CommandPerformer = (
   input: AsyncIterable<CommandInput>,
   signal: AbortSignal,
 ) => ResultAsync<AsyncIterable<CommandOutput>, CommandRefused>;
+
+/** A range of a task's output. Positions are bytes since the task began to write; rotation does not change them. */
+export interface LogRange {
+  /** The first byte that is still kept. */
+  readonly firstByte: number;
+  /** The position of the next byte: so many have been written. */
+  readonly endByte: number;
+  /** How many files are kept. */
+  readonly files: number;
+  /** The range that is returned, without the byte at `to`. */
+  readonly from: number;
+  readonly to: number;
+}
 
 /** A file or folder in a listing. */
 export interface FileDescription {

@@ -3,7 +3,14 @@ import { nodeName, nodePoolName, recordId, textLike } from '../../options/option
 import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { tailLength } from '../output/output-tail.js';
-import type { AllocationUsage, CommandOutput, CommandRefused, FileDescription, NodeCommand } from './node-command.js';
+import type {
+  AllocationUsage,
+  CommandOutput,
+  CommandRefused,
+  FileDescription,
+  LogRange,
+  NodeCommand,
+} from './node-command.js';
 import {
   type AgentProcess,
   type AllocationReport,
@@ -234,10 +241,21 @@ const stream = oneOf('stdout', 'stderr');
 
 const allocationUsage: Shape<AllocationUsage> = objectOf({ tasks: mapOf(usage), at: amount }, { megahertz: amount });
 
+const logRange: Shape<LogRange> = objectOf({
+  ...{ firstByte: count(), endByte: count(), files: count(), from: count(), to: count() },
+});
+
+/** The range in an output of `read_log`; undefined for any other output. */
+export function logRangeIn(output: CommandOutput): LogRange | undefined {
+  const read = output.type === 'value' ? validated(logRange, output.value, 'answer') : undefined;
+  return read !== undefined && 'value' in read ? read.value : undefined;
+}
+
 /** The results of commands. */
 const values: Readonly<Partial<Record<NodeCommand['type'], Shape<unknown>>>> = {
   stats: allocationUsage,
   list_files: listOf(file, 100_000),
+  read_log: logRange,
   stat_file: file,
 };
 const outputs: { readonly [T in CommandOutput['type']]: Shape<Extract<CommandOutput, { readonly type: T }>> } = {

@@ -1,4 +1,5 @@
 import type { AllocationUsage, CommandOutput, FileDescription, Usage } from '../../agent/link/node-command.js';
+import type { TaskLog } from '../../operations/allocations/read-task-log.js';
 import type { StoppedAllocation } from '../../operations/allocations/stop-allocation.js';
 import { anyCaller, inNamespace, onRecord } from '../access.js';
 import { type AnswerForm, computed, nothing, written } from '../answers.js';
@@ -186,6 +187,7 @@ const offset = inQuery('offset', whole, 'Bytes after the start, or before the en
 const readOffset = inQuery('offset', whole, 'Bytes after the start, or before the end; default: 0');
 const startOffset = required(inQuery('offset', whole, 'Bytes after the start'));
 const file = inQuery('path', text, 'Path below the folder of the allocation');
+const download = inQuery('download', boolean, 'Whether to answer with a file to save: all bytes up to the present end');
 const origin = inQuery('origin', word('start', 'end'), 'Reference point of `offset`; default: `start`');
 
 /** The JSON form of one data message of a stream. */
@@ -260,7 +262,7 @@ export const fileCalls = {
     access: onRecord('read-fs'),
     summary: 'The complete content of a file of an allocation',
     args: ['allocationId'],
-    inputs: { allocationId: allocationInPath, path: file },
+    inputs: { allocationId: allocationInPath, path: file, download },
     errors: commandErrors,
     contentType: 'text/plain; charset=utf-8',
     answer: bytes,
@@ -315,11 +317,30 @@ export const fileCalls = {
       origin,
       follow: inQuery('follow', boolean, 'Whether to wait for appended bytes; default: false'),
       plain: inQuery('plain', boolean, 'Whether to send raw bytes without frames'),
+      download,
     },
     errors: commandErrors,
     bytesWhen: 'plain',
     contentType: 'text/plain',
     answer: frames,
+  }),
+
+  /** A range of the output of a task, by positions that rotation does not change. */
+  readLog: write({
+    path: '/v1/allocation/{allocation_id}/log',
+    methods: ['GET'],
+    access: onRecord('read-logs', 'read-fs'),
+    summary: 'A range of the output of a task, in bytes since the task began to write, and which bytes are kept',
+    args: ['allocationId'],
+    inputs: {
+      allocationId: allocationInPath,
+      task: required(taskInQuery),
+      type: required(inQuery('type', text, 'The stream: `stdout` or `stderr`')),
+      from: inQuery('from', whole, 'Position of the first byte; default: that of the last `limit` bytes'),
+      limit: inQuery('limit', whole, 'The most bytes, 0 to 1,048,576; default: 65,536'),
+    },
+    errors: commandErrors,
+    answer: computed<TaskLog>('TaskLog'),
   }),
 } as const;
 

@@ -1,4 +1,4 @@
-import { errAsync, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
@@ -11,7 +11,7 @@ import {
   type StreamPosition,
 } from '../../agent/link/node-command.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
-import type { Allocation } from '../../scheduler/allocation.js';
+import type { Allocation, TaskState } from '../../scheduler/allocation.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { streamRunLog } from '../functions/jobs-of-functions.js';
 import { type AllocationCommandError, askNode, askNodeOnce, askNodeWhileAllowed, findAllocation } from './ask-node.js';
@@ -80,28 +80,41 @@ export function streamAllocationFile(
 export function streamTaskLogs(
   context: EngineContext,
   caller: Principal,
-  query: {
-    readonly allocationId: string;
-    readonly task: string;
-    readonly stream: OutputStream;
-    readonly signal?: AbortSignal;
-  } & StreamPosition,
+  query: TaskStream & { readonly signal?: AbortSignal } & StreamPosition,
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
   const { allocationId, task, stream, offset, origin, follow } = query;
   const ofRun = runOfAllocationId(allocationId);
   if (ofRun !== undefined && allows(caller, everyNamespace, ['read-logs']))
     return streamRunLog(context, caller, ofRun, query);
-  const anyOf = ['read-logs', 'read-fs'] as const;
-  return findAllocation(context, caller, allocationId, anyOf).andThen((allocation) => {
+  return findStartedTask(context, caller, query).andThen(({ allocation }) => {
+    const command = { type: 'stream_logs', allocationId, task, stream, offset, origin, follow } as const;
+    return streamFromNode(context, { caller, anyOf: logReaders }, { allocation, command }, query.signal);
+  });
+}
+
+/** One of the two outputs of a task. */
+export interface TaskStream {
+  readonly allocationId: string;
+  readonly task: string;
+  readonly stream: OutputStream;
+}
+
+const logReaders = ['read-logs', 'read-fs'] as const;
+
+/** The allocation, and the state of a task that has started. Needs `read-logs` or `read-fs`. */
+export function findStartedTask(
+  context: EngineContext,
+  caller: Principal,
+  { allocationId, task }: Omit<TaskStream, 'stream'>,
+): ResultAsync<{ readonly allocation: Allocation; readonly state: TaskState }, AllocationCommandError> {
+  return findAllocation(context, caller, allocationId, logReaders).andThen((allocation) => {
     const state = allocation.TaskStates?.[task];
     if (state === undefined && !hasTask(allocation, task)) {
-      return errAsync(commandRefused('invalid', `unknown task name "${task}"`));
+      return err(commandRefused('invalid', `unknown task name "${task}"`));
     }
-    if (state === undefined || state.StartedAt === null) {
-      return errAsync(commandRefused('not_found', `task "${task}" not started yet. No logs available`));
-    }
-    const command = { type: 'stream_logs', allocationId, task, stream, offset, origin, follow } as const;
-    return streamFromNode(context, { caller, anyOf }, { allocation, command }, query.signal);
+    return state === undefined || state.StartedAt === null
+      ? err(commandRefused('not_found', `task "${task}" not started yet. No logs available`))
+      : ok({ allocation, state });
   });
 }
 

@@ -17,6 +17,7 @@ import type { CallManner } from '../operation.js';
 import { withHeartbeats } from '../waiting/with-heartbeats.js';
 import type { AllocationCommandError, Conversation } from './ask-node.js';
 import { pathFault, readAllocationFile, streamAllocationFile, streamTaskLogs } from './read-allocation-files.js';
+import { asDownload, bytesOf, downloadTaskLog, streamNamed } from './read-task-log.js';
 import { execInAllocation, runJobAction } from './run-in-allocation.js';
 
 /* Commands and files of allocations as clients exchange them: messages of a socket, frames with heartbeats, or plain bytes. */
@@ -83,11 +84,13 @@ export function readFileBytes(
     path = '',
     offset,
     limit,
+    download = false,
     signal,
-  }: FileInput & UntilGone & { readonly offset?: number; readonly limit?: number },
+  }: FileInput & UntilGone & { readonly offset?: number; readonly limit?: number; readonly download?: boolean },
 ): ResultAsync<AsyncIterable<Uint8Array>, AllocationCommandError> {
   const query = { allocationId, path, signal, ...stated({ offset, limit }) };
-  return pathFault(path) ?? readAllocationFile(context, caller, query).map(bytesOf);
+  const named = (bytes: AsyncIterable<Uint8Array>) => (download ? asDownload(bytes, path.replace(/.*\//s, '')) : bytes);
+  return pathFault(path) ?? readAllocationFile(context, caller, query).map(bytesOf).map(named);
 }
 
 interface StreamFileInput extends FileInput, UntilGone {
@@ -120,35 +123,29 @@ interface StreamLogsInput extends UntilGone {
   readonly follow?: boolean;
   /** Plain bytes instead of frames. */
   readonly plain?: boolean;
+  /** All kept bytes, as a file. */
+  readonly download?: boolean;
 }
 
-/** `streamTaskLogs` in frames, or as plain bytes. */
+/** `streamTaskLogs` in frames, as plain bytes, or as a file. */
 export function streamLogs(
   context: EngineContext,
   caller: Principal,
-  {
-    allocationId,
-    task = '',
-    type,
-    offset = 0,
-    origin = 'start',
-    follow = false,
-    plain = false,
-    signal,
-  }: StreamLogsInput,
+  input: StreamLogsInput,
 ): ResultAsync<AsyncIterable<StreamItem | undefined>, AllocationCommandError> {
-  if (task === '') return errAsync(commandRefused('invalid', 'must provide task name'));
-  if (type !== 'stdout' && type !== 'stderr') {
-    return errAsync(commandRefused('invalid', 'the type of log must be stdout or stderr'));
+  const { allocationId, task = '', type, offset = 0, origin = 'start', follow = false, plain = false, signal } = input;
+  const stream = streamNamed(task, type);
+  if (typeof stream !== 'string') return errAsync(stream);
+  const query = { allocationId, task, stream, offset, origin, follow, signal } as const;
+  if (input.download === true) {
+    if (!follow && offset === 0 && origin === 'start') return downloadTaskLog(context, caller, query);
+    const message =
+      'a download has the whole output that is kept: it takes neither offset nor origin, and cannot follow';
+    return errAsync(commandRefused('invalid', message));
   }
-  const query = { allocationId, task, stream: type, offset, origin, follow, signal } as const;
   return streamTaskLogs(context, caller, query).map((outputs) =>
     plain ? bytesOf(outputs) : framesOf(context, outputs, signal),
   );
-}
-
-async function* bytesOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<Uint8Array> {
-  for await (const output of outputs) if (output.type === 'piece') yield output.bytes;
 }
 
 /** Clients and proxies drop a stream that is silent for long. */

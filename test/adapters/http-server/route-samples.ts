@@ -148,6 +148,7 @@ const queries: Readonly<Record<string, string>> = {
   'files.readAt': '?path=x&offset=0',
   'files.stream': '?path=x',
   'files.logs': '?task=t&type=stdout',
+  'files.readLog': '?task=t&type=stdout',
   'notifications.search': '?q=main',
 };
 

@@ -24,6 +24,14 @@ it('the output of a task is kept, cut and rotated while its runner is dead, and 
   const group = { Name: 'app', Tasks: [{ ...task, LogConfig, Resources: { CPU: 10, MemoryMB: 10 } }] };
   (await box.jobs.register({ ID: 'loud', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] }))._unsafeUnwrap();
   expect(await eventually(patience, () => existsSync(mark('half')))).toBe(true);
+  const range = async (client: typeof box, from: number, limit: number) => {
+    const found = (await client.jobs.allocations('loud'))._unsafeUnwrap().value[0]?.ID ?? '';
+    const { data, ...rest } = (
+      await client.files.readLog(found, { task: 'main', type: 'stdout', from, limit })
+    )._unsafeUnwrap();
+    return { ...rest, text: Buffer.from(data, 'base64').toString() };
+  };
+  const early = await range(box, 1_200_000, 100);
   child.process.kill('SIGKILL');
   await child.ended;
   const [id = ''] = readdirSync(join(`${installed.store}-allocations`, 'allocations'));
@@ -53,6 +61,21 @@ it('the output of a task is kept, cut and rotated while its runner is dead, and 
     (await again.box.jobs.allocations('loud'))._unsafeUnwrap().value[0]?.ClientStatus === 'complete';
   expect(await eventually(patience, complete)).toBe(true);
   expect(kept() === expected).toBe(true);
+  // Positions are those of the whole output, before and after.
+  expect(early).toMatchObject({ from: 1_200_000, text: whole.slice(1_200_000, 1_200_100), hasEnded: false });
+  const firstByte = whole.length - expected.length;
+  const gone = await range(again.box, 1_200_000, 100);
+  expect(gone).toEqual({
+    firstByte,
+    endByte: whole.length,
+    files: 2,
+    from: firstByte,
+    to: firstByte,
+    hasEnded: true,
+    text: '',
+  });
+  const late = whole.length - 200_000;
+  expect((await range(again.box, late, 300)).text).toBe(whole.slice(late, late + 300));
 }, 90_000);
 
 it('a command whose shell is killed while its runner is dead has ended before it is started again', async () => {

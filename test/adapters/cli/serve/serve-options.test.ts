@@ -28,6 +28,7 @@ describe('parseServeOptions', () => {
       stallTimeout: 30_000,
       notificationsBase: '',
       runner: true,
+      page: true,
       publicOrigin: null,
     });
   });
@@ -35,7 +36,7 @@ describe('parseServeOptions', () => {
   it('reads every option', () => {
     const args =
       '--listen 0.0.0.0:0 --store sqlite:/tmp/a:b.db --names upstream --access token --seed s.json --encryption-key-file keys --examples ' +
-      '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
+      '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner --no-page ' +
       '--volume media=/srv/media,data=/srv/data:ro ' +
       '--public-origin https://jobs.example.org/ignored --allow-host a.example,10.0.0.1 --allow-host fd00::1 ' +
       '--set maximumConnections=500 --set maximumConnectionsPerAddress=50 --set maximumWaitingReads=800 --set stallTimeout=5s --set storeTimeout=3s';
@@ -82,6 +83,7 @@ describe('parseServeOptions', () => {
       stallTimeout: 5000,
       notificationsBase: '/x/y',
       runner: false,
+      page: false,
       publicOrigin: 'https://jobs.example.org',
     });
   });

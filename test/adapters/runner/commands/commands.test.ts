@@ -417,6 +417,55 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       expect([await part(4, 0), await part(4, -1), await part(100, 1)]).toEqual(['ef', 'ef', '']);
     });
 
+    it('of output are read by positions that rotation does not change, and downloaded while it is written', async () => {
+      const mark = join(directory, 'mark');
+      const wait = (name: string): string => `while [ ! -e '${mark}-${name}' ]; do sleep 0.02; done`;
+      const text = `seq 1 100000; ${wait('more')}; seq 100001 400000; ${wait('end')}`;
+      const task = { Config: { command: '/bin/sh', args: ['-c', text] } };
+      const job = { ID: 'loud', Type: 'batch', Datacenters: ['*'], TaskGroups: [groupDocument({}, task)] } as JobInput;
+      (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+      const running = (each: Allocation): boolean => each.JobID === 'loud' && each.ClientStatus === 'running';
+      const { ID: allocationId } = await until(running);
+      const { files } = engine.as(hostPrincipal);
+      const read = async (range: { readonly from?: number; readonly limit?: number } = {}) => {
+        const found = await files.readLog(allocationId, { task: 'main', type: 'stdout', ...range });
+        const { data, ...rest } = found._unsafeUnwrap();
+        return { ...rest, text: Buffer.from(data, 'base64').toString() };
+      };
+      const ended = async (length: number): Promise<void> => {
+        const limit = AbortSignal.timeout(patience);
+        while ((await read({ limit: 0 })).endByte < length && !limit.aborted)
+          await new Promise((done) => setTimeout(done, 20));
+      };
+      const download = async (): Promise<string> => {
+        let whole = '';
+        const items = files.logs(allocationId, { task: 'main', type: 'stdout', download: true });
+        for await (const bytes of items) whole += bytes instanceof Uint8Array ? Buffer.from(bytes).toString() : '';
+        return whole;
+      };
+      const whole = Array.from({ length: 400_000 }, (_, at) => `${at + 1}\n`).join('');
+      const first = whole.indexOf('100001\n');
+      await ended(first);
+      expect(await read()).toEqual({
+        ...{ firstByte: 0, endByte: first, files: 1, from: first - 65_536, to: first, hasEnded: false },
+        text: whole.slice(first - 65_536, first),
+      });
+      expect(await download()).toBe(whole.slice(0, first));
+      writeFileSync(`${mark}-more`, '');
+      await ended(whole.length);
+      const { firstByte, endByte, files: kept } = await read({ limit: 0 });
+      expect({ firstByte, endByte, kept }).toEqual({ firstByte: 1024 ** 2, endByte: whole.length, kept: 2 });
+      expect(await read({ from: 10, limit: 20 })).toMatchObject({ from: firstByte, to: firstByte, text: '' });
+      const middle = 2 * firstByte - 500_000;
+      expect((await read({ from: middle, limit: 1024 ** 2 })).text).toBe(whole.slice(middle, middle + 1024 ** 2));
+      expect(await download()).toBe(whole.slice(firstByte));
+      writeFileSync(`${mark}-end`, '');
+      await until((each) => each.ID === allocationId && each.ClientStatus === 'complete');
+      expect(await read({ limit: 10 })).toMatchObject({ hasEnded: true, text: whole.slice(-10) });
+      for (const name of ['more', 'end']) rmSync(`${mark}-${name}`);
+      (await stopJob(engine, hostPrincipal, { jobId: 'loud', purge: true }))._unsafeUnwrap();
+    });
+
     it('are not read from before their start', async () => {
       writeFileSync(join(folder(), 'alloc', 'data', 'text'), 'abcdef');
       const query = { allocationId: id, path: 'alloc/data/text', offset: -1 };

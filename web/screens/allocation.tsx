@@ -1,0 +1,613 @@
+import { ResultAsync } from 'neverthrow';
+import { useRef, useState } from 'preact/hooks';
+import { box, messageOf, type ValueOf } from '../app/engine.js';
+import { useKey } from '../app/keys.js';
+import { useRead } from '../app/read.js';
+import { may } from '../app/rights.js';
+import { addressOf, Link, navigate, place, setQuery } from '../app/router.js';
+import { mountUrl } from '../app/settings.js';
+import { Screen, Tabs } from '../app/shell.js';
+import { Time } from '../app/time.js';
+import { ask } from '../parts/dialog.js';
+import { StatusMark } from '../parts/marks.js';
+import { Copy, Id, LongText, Text } from '../parts/text.js';
+import { announce } from '../parts/toasts.js';
+import { View } from '../parts/view.js';
+import { bytesText, counted, durationText } from '../rules/durations.js';
+import { withoutCodes } from '../rules/terminal-output.js';
+import { Logs } from './logs.js';
+
+type Allocation = NonNullable<ValueOf<typeof box.allocations.read>>;
+
+interface AllocationProps {
+  readonly id: string;
+  /** Below the allocation: `logs`, task, stream; `files` and a path; `actions`. */
+  readonly below: readonly string[];
+}
+
+export function AllocationScreen({ id, below }: AllocationProps) {
+  const allocation = useRead(`allocation:${id}`, {
+    topics: ['Allocation'],
+    read: ({ signal }) => box.allocations.read(id, { signal }),
+  });
+  const known = allocation.state.value.value;
+  return (
+    <Screen
+      title={known?.Name ?? 'Allocation'}
+      crumbs={
+        known === undefined
+          ? [{ label: 'Jobs', to: addressOf(['jobs']) }]
+          : [
+              { label: 'Jobs', to: addressOf(['jobs']) },
+              { label: known.Namespace, to: addressOf(['jobs'], { ns: known.Namespace }) },
+              { label: known.JobID, to: addressOf(['jobs', known.Namespace, known.JobID]) },
+            ]
+      }
+      beside={known !== undefined && <Header allocation={known} refresh={allocation.refresh} />}
+    >
+      <View
+        reading={allocation}
+        what="the allocation"
+        needs="read-job"
+        gone={<p>Allocations that have ended are collected after some hours; the runs of their jobs stay longer.</p>}
+      >
+        {(value) => <Content allocation={value} below={below} />}
+      </View>
+    </Screen>
+  );
+}
+
+function Header({ allocation, refresh }: { readonly allocation: Allocation; readonly refresh: () => Promise<void> }) {
+  const { ID, Namespace, ClientStatus, Outcome, DesiredStatus, JobVersion, NodeID, NodeName } = allocation;
+  const isLive = ClientStatus === 'running' || ClientStatus === 'pending';
+  const restart = async (): Promise<void> => {
+    const restarted = await box.allocations.restart(ID, { namespace: Namespace });
+    announce(restarted.isErr() ? `It was not restarted: ${messageOf(restarted.error)}` : 'Its running tasks restart');
+    await refresh();
+  };
+  return (
+    <>
+      <StatusMark status={Outcome ?? ClientStatus} />
+      {DesiredStatus !== 'run' && isLive && <small>({DesiredStatus} wanted)</small>}
+      <Id of={ID} what="the allocation's ID" />
+      <span class="secondary">
+        v{JobVersion} on{' '}
+        <Link to={addressOf(['nodes', NodeID])}>
+          <Text of={NodeName} />
+        </Link>
+      </span>
+      <span class="room" />
+      {isLive && may('alloc-lifecycle', Namespace) && (
+        <div class="actions">
+          <button type="button" onClick={() => void restart()}>
+            Restart
+          </button>
+          <button type="button" onClick={() => askSignal(allocation)}>
+            Signal…
+          </button>
+          <button
+            type="button"
+            class="danger"
+            onClick={() =>
+              ask({
+                title: 'Stop the allocation',
+                body: <p>It ends and is replaced if the job still needs it.</p>,
+                action: 'Stop',
+                isDestructive: true,
+                run: () => box.allocations.stop(ID),
+                after: () => void refresh(),
+              })
+            }
+          >
+            Stop…
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGQUIT', 'SIGKILL'];
+
+function askSignal({ ID, Namespace, TaskStates }: Allocation): void {
+  let wanted = 'SIGHUP';
+  let task = '';
+  ask({
+    title: 'Send a signal',
+    body: (
+      <>
+        <div class="field">
+          <label for="signal">Signal</label>
+          <select id="signal" onChange={(event) => (wanted = event.currentTarget.value)}>
+            {signals.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="task">To</label>
+          <select id="task" onChange={(event) => (task = event.currentTarget.value)}>
+            <option value="">all running tasks</option>
+            {Object.keys(TaskStates ?? {}).map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </div>
+      </>
+    ),
+    action: 'Send',
+    run: () => box.allocations.signal(ID, wanted, { namespace: Namespace, ...(task === '' ? {} : { task }) }),
+  });
+}
+
+function Content({ allocation, below }: { readonly allocation: Allocation; readonly below: readonly string[] }) {
+  const { ID, Namespace, TaskStates, JobID } = allocation;
+  const tasks = Object.keys(TaskStates ?? {});
+  const [first] = tasks;
+  const [view = '', ...rest] = below;
+  const logs = first === undefined ? undefined : addressOf(['allocs', ID, 'logs', first, 'stdout']);
+  const readsLogs = may('read-logs', Namespace);
+  useKey('l', logs === undefined || !readsLogs ? undefined : () => navigate(logs));
+  return (
+    <>
+      <Tabs
+        current={view}
+        tabs={[
+          { name: '', label: 'Overview', to: addressOf(['allocs', ID]) },
+          ...(logs === undefined || !readsLogs ? [] : [{ name: 'logs', label: 'Logs', to: logs }]),
+          ...(may('read-fs', Namespace)
+            ? [{ name: 'files', label: 'Files', to: addressOf(['allocs', ID, 'files']) }]
+            : []),
+          ...(may('alloc-exec', Namespace)
+            ? [{ name: 'actions', label: 'Actions', to: addressOf(['allocs', ID, 'actions']) }]
+            : []),
+        ]}
+      />
+      {view === '' && <Overview allocation={allocation} />}
+      {view === 'logs' && rest[0] !== undefined && (
+        <Logs key={rest.join('/')} id={ID} task={rest[0]} tasks={tasks} view={rest[1] ?? 'stdout'} />
+      )}
+      {view === 'files' && <Files id={ID} namespace={Namespace} path={rest} />}
+      {view === 'actions' && <Actions id={ID} namespace={Namespace} jobId={JobID} group={allocation.TaskGroup} />}
+    </>
+  );
+}
+
+function Overview({ allocation }: { readonly allocation: Allocation }) {
+  const {
+    ID,
+    TaskStates,
+    PreviousAllocation,
+    NextAllocation,
+    ClientDescription,
+    DesiredDescription,
+    CreateTime,
+    ModifyTime,
+    ClientStatus,
+  } = allocation;
+  return (
+    <>
+      {ClientDescription ? (
+        <p class="notice">
+          <Text of={ClientDescription} /> {DesiredDescription ? <Text of={`(${DesiredDescription})`} /> : ''}
+        </p>
+      ) : null}
+      <p class="hint">
+        Created <Time at={CreateTime} />, changed <Time at={ModifyTime} />
+        {PreviousAllocation ? (
+          <>
+            {' '}
+            · replaces <Link to={addressOf(['allocs', PreviousAllocation])}>{PreviousAllocation.slice(0, 8)}</Link>
+          </>
+        ) : null}
+        {NextAllocation ? (
+          <>
+            {' '}
+            · replaced by <Link to={addressOf(['allocs', NextAllocation])}>{NextAllocation.slice(0, 8)}</Link>
+          </>
+        ) : null}
+      </p>
+      {Object.entries(TaskStates ?? {}).map(([name, state]) => (
+        <Task key={name} id={ID} namespace={allocation.Namespace} name={name} state={state} />
+      ))}
+      {ClientStatus === 'running' && <Usage id={ID} />}
+      <Checks id={ID} />
+    </>
+  );
+}
+
+type TaskState = NonNullable<Allocation['TaskStates']>[string];
+
+function Task({
+  id,
+  namespace,
+  name,
+  state,
+}: {
+  readonly id: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: TaskState;
+}) {
+  const events = [...(state.Events ?? [])].reverse();
+  const ended = state.State === 'dead' ? (state.Failed ? 'failed' : 'complete') : state.State;
+  return (
+    <section class="panel">
+      <div class="line">
+        <h2 class="what">
+          <Text of={name} />
+        </h2>
+        <StatusMark status={ended} />
+        {state.Restarts > 0 && <span>{counted(state.Restarts, 'restart')}</span>}
+        {may('read-logs', namespace) && (
+          <Link to={addressOf(['allocs', id, 'logs', name, state.Failed ? 'stderr' : 'stdout'])}>Logs</Link>
+        )}
+      </div>
+      <ol class="timeline">
+        {events.map((event) => (
+          <li key={`${event.Time} ${event.Type}`}>
+            <Time at={event.Time} />
+            <span>
+              <strong>
+                <Text of={event.Type} />
+              </strong>{' '}
+              <Text of={event.DisplayMessage} />
+              {event.ExitCode !== 0 && !event.DisplayMessage.includes(String(event.ExitCode))
+                ? ` (exit ${event.ExitCode})`
+                : ''}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Usage({ id }: { readonly id: string }) {
+  const usage = useRead(`usage:${id}`, { every: 5000, read: ({ signal }) => box.allocations.stats(id, { signal }) });
+  const { value } = usage.state.value;
+  const tasks = Object.entries(value?.tasks ?? {});
+  if (tasks.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>Usage</h2>
+      <dl class="facts">
+        {tasks.map(([name, { residentBytes, userPercent, systemPercent }]) => (
+          <>
+            <dt>
+              <Text of={name} />
+            </dt>
+            <dd>
+              {bytesText(residentBytes)} of memory, {Math.round(userPercent + systemPercent)} % of a processor
+            </dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+interface CheckResult {
+  readonly Check?: string;
+  readonly Service?: string;
+  readonly Status?: string;
+  readonly Output?: string;
+  readonly Timestamp?: number;
+}
+
+function Checks({ id }: { readonly id: string }) {
+  const checks = useRead(`checks:${id}`, {
+    topics: ['Service', 'Allocation'],
+    read: ({ signal }) => box.allocations.checks(id, { signal }),
+  });
+  const results = Object.values((checks.state.value.value ?? {}) as Readonly<Record<string, CheckResult>>);
+  if (results.length === 0) return null;
+  return (
+    <section class="panel">
+      <h2>Checks</h2>
+      {results.map((check) => (
+        <div class="line" key={`${check.Service} ${check.Check}`}>
+          <StatusMark status={check.Status ?? 'pending'} />
+          <span class="what">
+            <Text of={check.Service} /> · <Text of={check.Check} />{' '}
+            <small>
+              <Text of={check.Output} />
+            </small>
+          </span>
+          <Time at={(check.Timestamp ?? 0) * 1000} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+/** The most bytes of a file that are shown. */
+const mostShown = 64 * 1024;
+
+function Files({
+  id,
+  namespace,
+  path,
+}: {
+  readonly id: string;
+  readonly namespace: string;
+  readonly path: readonly string[];
+}) {
+  const folder = `/${path.join('/')}`;
+  const file = place.value.query.get('file') ?? undefined;
+  const files = useRead(`files:${id}:${folder}`, {
+    read: ({ signal }) => box.files.list(id, { namespace, path: folder, signal }),
+  });
+  return (
+    <>
+      <ol class="crumbs">
+        <li>
+          <Link to={addressOf(['allocs', id, 'files'])}>files</Link>
+        </li>
+        {path.map((name, at) => (
+          <li key={`${at} ${name}`}>
+            <Link to={addressOf(['allocs', id, 'files', ...path.slice(0, at + 1)])}>
+              <Text of={name} />
+            </Link>
+          </li>
+        ))}
+      </ol>
+      <View
+        reading={files}
+        what="the folder"
+        needs={`read-fs in ${namespace}`}
+        isEmpty={(list) => list.length === 0}
+        empty={<p>The folder is empty.</p>}
+      >
+        {(list) => (
+          <div class="panel">
+            {list.map(({ Name, IsDir, Size, ModTime }) => (
+              <div class="line" key={Name}>
+                <span class="what">
+                  {IsDir ? (
+                    <Link to={addressOf(['allocs', id, 'files', ...path, Name])}>
+                      <Text of={Name} />/
+                    </Link>
+                  ) : (
+                    <button type="button" class="quiet" onClick={() => setQuery({ file: Name })}>
+                      <Text of={Name} />
+                    </button>
+                  )}
+                </span>
+                {!IsDir && <span>{bytesText(Size)}</span>}
+                <Time at={ModTime} />
+                {!IsDir && <Save id={id} namespace={namespace} path={`${folder === '/' ? '' : folder}/${Name}`} />}
+              </div>
+            ))}
+          </div>
+        )}
+      </View>
+      {file !== undefined && (
+        <FileContent id={id} namespace={namespace} path={`${folder === '/' ? '' : folder}/${file}`} />
+      )}
+    </>
+  );
+}
+
+function Save({ id, namespace, path }: { readonly id: string; readonly namespace: string; readonly path: string }) {
+  const url = new URL(`v1/client/fs/cat/${encodeURIComponent(id)}`, mountUrl);
+  url.search = new URLSearchParams({ namespace, path, download: 'true' }).toString();
+  return (
+    <a href={url.href} download>
+      Download
+    </a>
+  );
+}
+
+function FileContent({
+  id,
+  namespace,
+  path,
+}: {
+  readonly id: string;
+  readonly namespace: string;
+  readonly path: string;
+}) {
+  const content = useRead(`file:${id}:${path}`, {
+    read: ({ signal }) => firstOf(box.files.readAt(id, { namespace, path, offset: 0, limit: mostShown, signal })),
+  });
+  return (
+    <section class="panel">
+      <h2>
+        <Text of={path} />
+      </h2>
+      <View reading={content} what="the file" needs={`read-fs in ${namespace}`}>
+        {({ text, size }) => (
+          <>
+            {size >= mostShown && <p class="hint">The first {bytesText(mostShown)} are shown.</p>}
+            <pre>
+              <LongText of={text} />
+            </pre>
+          </>
+        )}
+      </View>
+    </section>
+  );
+}
+
+/** The first bytes of a file as a string. */
+function firstOf(
+  pieces: AsyncIterable<Uint8Array>,
+): ResultAsync<{ readonly text: string; readonly size: number }, { readonly type: string }> {
+  const read = async () => {
+    let text = '';
+    let size = 0;
+    const decoder = new TextDecoder();
+    for await (const piece of pieces) {
+      size += piece.length;
+      text += decoder.decode(piece, { stream: true });
+      if (size >= mostShown) break;
+    }
+    return { text, size };
+  };
+  return ResultAsync.fromPromise(read(), (error) => ({
+    type: 'not_read',
+    message: error instanceof Error ? error.message : 'it cannot be read',
+  }));
+}
+
+type Action = ValueOf<typeof box.jobs.actions>[number];
+
+function Actions({
+  id,
+  namespace,
+  jobId,
+  group,
+}: {
+  readonly id: string;
+  readonly namespace: string;
+  readonly jobId: string;
+  readonly group: string;
+}) {
+  const actions = useRead(`actions:${namespace}/${jobId}`, {
+    topics: ['Job'],
+    read: ({ signal }) => box.jobs.actions(jobId, { namespace, signal }),
+  });
+  return (
+    <View
+      reading={actions}
+      what="the actions"
+      needs={`read-job in ${namespace}`}
+      isEmpty={(list) => list.every(({ TaskGroupName }) => TaskGroupName !== group)}
+      empty={<p>The job declares no actions for this group.</p>}
+    >
+      {(list) => (
+        <>
+          {list
+            .filter(({ TaskGroupName }) => TaskGroupName === group)
+            .map((action) => (
+              <RunAction
+                key={`${action.TaskName} ${action.Name}`}
+                id={id}
+                namespace={namespace}
+                jobId={jobId}
+                action={action}
+              />
+            ))}
+        </>
+      )}
+    </View>
+  );
+}
+
+interface Outcome {
+  readonly output: string;
+  readonly exitCode: number | undefined;
+  readonly took: number;
+  readonly failure: string;
+  readonly isRunning: boolean;
+}
+
+const begun: Outcome = { output: '', exitCode: undefined, took: 0, failure: '', isRunning: true };
+/** The most characters of output that are kept. */
+const mostOutput = 1_000_000;
+
+interface Frame {
+  readonly stdout?: { readonly data?: string };
+  readonly stderr?: { readonly data?: string };
+  readonly exited?: boolean;
+  readonly result?: { readonly exit_code?: number };
+}
+
+/** An action with its output, exit code and duration. */
+function RunAction({
+  id,
+  namespace,
+  jobId,
+  action,
+}: {
+  readonly id: string;
+  readonly namespace: string;
+  readonly jobId: string;
+  readonly action: Action;
+}) {
+  const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
+  const stopped = useRef<AbortController | undefined>(undefined);
+  const run = async (): Promise<void> => {
+    const abort = new AbortController();
+    stopped.current = abort;
+    const since = performance.now();
+    let now = begun;
+    const show = (changes: Partial<Outcome>): void => {
+      now = { ...now, ...changes, took: performance.now() - since };
+      setOutcome(now);
+    };
+    show({});
+    const opened = await box.jobs.runAction(jobId, {
+      namespace,
+      allocationId: id,
+      task: action.TaskName,
+      action: action.Name,
+      tty: 'false',
+      signal: abort.signal,
+    });
+    if (opened.isErr()) return show({ failure: messageOf(opened.error), isRunning: false });
+    const decoder = new TextDecoder();
+    for await (const message of opened.value.messages) {
+      const frame = JSON.parse(String(message)) as Frame;
+      const data = frame.stdout?.data ?? frame.stderr?.data;
+      if (data !== undefined)
+        show({
+          output: (
+            now.output +
+            decoder.decode(
+              Uint8Array.from(atob(data), (unit) => unit.charCodeAt(0)),
+              { stream: true },
+            )
+          ).slice(-mostOutput),
+        });
+      if (frame.exited === true) show({ exitCode: frame.result?.exit_code });
+    }
+    const end = await opened.value.closed;
+    const wasRefused = now.exitCode === undefined && !abort.signal.aborted;
+    show({ isRunning: false, failure: wasRefused ? end.reason || 'The connection ended before the command.' : '' });
+  };
+  const command = [action.Command, ...(action.Args ?? [])].join(' ');
+  return (
+    <section class="panel">
+      <div class="line">
+        <span class="what">
+          <strong>
+            <Text of={action.Name} />
+          </strong>{' '}
+          in <Text of={action.TaskName} />{' '}
+          <code>
+            <Text of={command} />
+          </code>
+        </span>
+        {outcome?.isRunning === true ? (
+          <button type="button" onClick={() => stopped.current?.abort()}>
+            End it
+          </button>
+        ) : (
+          <button type="button" onClick={() => void run()}>
+            Run
+          </button>
+        )}
+      </div>
+      {outcome !== undefined && (
+        <>
+          <p role="status">
+            {outcome.isRunning ? 'Running' : outcome.exitCode === undefined ? 'Ended' : `Exit code ${outcome.exitCode}`}{' '}
+            · {durationText(outcome.took)} <Copy value={outcome.output} what="the output" label="Copy" />
+          </p>
+          {outcome.failure !== '' && (
+            <p class="notice failed" role="alert">
+              <Text of={outcome.failure} />
+            </p>
+          )}
+          <pre tabIndex={0}>
+            <LongText of={withoutCodes(outcome.output)} first={65_536} />
+          </pre>
+        </>
+      )}
+    </section>
+  );
+}
