@@ -49,8 +49,15 @@ export function ConfigurationsTab({ room }: { readonly room: Room }) {
         </Link>
       ),
     },
-    { key: 'kind', title: 'Kind', cell: ({ kind }) => kindNames[kind] },
-    { key: 'host', title: 'Sends to', cell: (configuration) => <Text of={destinationText(configuration)} /> },
+    {
+      key: 'to',
+      title: 'Sends to',
+      cell: (configuration) => (
+        <>
+          <Text of={destinationText(configuration)} /> <small>{kindNames[configuration.kind]}</small>
+        </>
+      ),
+    },
     { key: 'triggers', title: 'Triggers', cell: (configuration) => <Triggers of={configuration} /> },
     {
       key: 'health',
@@ -80,7 +87,9 @@ export function ConfigurationsTab({ room }: { readonly room: Room }) {
     >
       {(list) => (
         <>
-          <DataTable name="Configurations" columns={columns} rows={list.items} idOf={({ id }) => id} />
+          <div class="wrapping">
+            <DataTable name="Configurations" columns={columns} rows={list.items} idOf={({ id }) => id} />
+          </div>
           <p class="hint">
             {counted(list.items.length, 'configuration')}; a workspace has at most 20 unless its host sets another
             limit.
@@ -94,7 +103,7 @@ export function ConfigurationsTab({ room }: { readonly room: Room }) {
 function NoConfigurations({ room }: { readonly room: Room }) {
   return (
     <>
-      <p>Nothing is notified of the events of this workspace.</p>
+      <p>Nobody is notified of the events of this workspace yet.</p>
       <p>
         <Link class="button" to={roomAddress(room, ['new'])}>
           New configuration

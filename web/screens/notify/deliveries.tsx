@@ -28,31 +28,7 @@ const noFilters = { outcome: undefined, trigger: undefined, status: undefined, s
 
 export function DeliveriesTab({ room }: { readonly room: Room }) {
   const configurations = useConfigurations(room).state.value.value?.items ?? [];
-  const { configuration } = filtersOf(place.value.query);
-  return (
-    <>
-      <div class="toolbar">
-        <label>
-          Configuration{' '}
-          <select
-            value={configuration}
-            onChange={(event) => setQuery({ configuration: event.currentTarget.value, page: undefined })}
-          >
-            <option value="">any</option>
-            {configurations.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-            {configuration !== '' && !configurations.some(({ id }) => id === configuration) && (
-              <option value={configuration}>{configuration}</option>
-            )}
-          </select>
-        </label>
-      </div>
-      <DeliveryList room={room} names={new Map(configurations.map(({ id, name }) => [id, name]))} />
-    </>
-  );
+  return <DeliveryList room={room} names={new Map(configurations.map(({ id, name }) => [id, name]))} />;
 }
 
 interface ListProps {
@@ -86,7 +62,7 @@ export function DeliveryList({ room, configuration, names = new Map() }: ListPro
   const isNarrow = isFiltered({ ...filters, ...(configuration === undefined ? {} : { configuration: '' }) });
   return (
     <>
-      <Filters filters={filters} />
+      <Filters filters={filters} names={configuration === undefined ? names : undefined} />
       <View
         reading={list}
         what="the deliveries"
@@ -102,7 +78,9 @@ export function DeliveryList({ room, configuration, names = new Map() }: ListPro
       >
         {({ items, nextPage, whole }) => (
           <>
-            <DataTable name="Deliveries" columns={columns} rows={items} idOf={({ id }) => id} />
+            <div class="wrapping">
+              <DataTable name="Deliveries" columns={columns} rows={items} idOf={({ id }) => id} />
+            </div>
             <Pages
               page={filters.page}
               next={nextPage !== null}
@@ -183,11 +161,33 @@ function LastAnswer({ of: { lastStatus, lastFailure } }: { readonly of: Delivery
   );
 }
 
-function Filters({ filters }: { readonly filters: DeliveryFilters }) {
+interface FiltersProps {
+  readonly filters: DeliveryFilters;
+  /** The configurations to choose from; none when they are of one. */
+  readonly names: ReadonlyMap<string, string> | undefined;
+}
+
+function Filters({ filters, names }: FiltersProps) {
   const set = (changes: Readonly<Record<string, string | undefined>>): void =>
     setQuery({ ...changes, page: undefined });
   return (
     <search class="toolbar" aria-label="Filter">
+      {names !== undefined && (
+        <label>
+          To{' '}
+          <select value={filters.configuration} onChange={(event) => set({ configuration: event.currentTarget.value })}>
+            <option value="">any configuration</option>
+            {[...names].map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+            {filters.configuration !== '' && !names.has(filters.configuration) && (
+              <option value={filters.configuration}>{filters.configuration}</option>
+            )}
+          </select>
+        </label>
+      )}
       <label>
         Outcome{' '}
         <select value={filters.outcome} onChange={(event) => set({ outcome: event.currentTarget.value })}>

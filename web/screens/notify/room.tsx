@@ -182,7 +182,12 @@ export function latestByConfiguration(
 
 /** A delivery in a few words, with its address. */
 export function LastDelivery({ room, of }: { readonly room: Room; readonly of: Delivery | undefined }) {
-  if (of === undefined) return <span class="secondary">none among the newest 100</span>;
+  if (of === undefined)
+    return (
+      <span class="secondary" title="None among the newest 100 of the workspace">
+        none lately
+      </span>
+    );
   return (
     <Link to={roomAddress(room, ['deliveries', of.id])}>
       {of.outcome.replaceAll('_', ' ')}

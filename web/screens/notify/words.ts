@@ -161,6 +161,16 @@ const waits: Readonly<Record<Wait['reason'], string>> = {
   engine: 'no server works on deliveries',
 };
 
+const waitNames: Readonly<Record<Wait['reason'], string>> = {
+  paused: 'paused',
+  retry: 'after a failed try',
+  breaker: 'destination is failing',
+  order: 'behind an earlier one of its run',
+  rate: 'rate limit',
+  queue: 'in the queue',
+  engine: 'no server sends',
+};
+
 /** Why a delivery waits, as the end of a sentence. */
 export function waitText({ reason }: Wait): string {
   return waits[reason];
@@ -191,7 +201,7 @@ export function outcomeWords({
   waitsFor = null,
 }: Pick<DeliverySummary, 'outcome'> & Partial<Pick<DeliverySummary, 'reason' | 'waitsFor'>>): StateWords {
   const [mark, word] = outcomes[outcome];
-  if (waitsFor !== null) return { mark, word, detail: waitText(waitsFor) };
+  if (waitsFor !== null) return { mark, word, detail: waitNames[waitsFor.reason] };
   return { mark, word, detail: reason === null ? '' : (endings[reason] ?? reason.replaceAll('_', ' ')) };
 }
 
