@@ -116,7 +116,7 @@ async function afterRefusal(): Promise<void> {
   if (session.value === 'signed-in') await readRightsOnce();
 }
 
-/** Follows the server while this tab has the lock. Without locks, which need a secure context, each tab follows by itself. */
+/** Follows the server while this tab has the lock. Without locks, which need a secure context, each tab follows alone. */
 async function becomeLeader(signal: AbortSignal): Promise<void> {
   const lead = async (): Promise<void> => {
     leads = true;

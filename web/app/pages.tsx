@@ -1,18 +1,22 @@
-import { AllocationScreen } from '../screens/allocation.js';
-import { FunctionRunScreen, FunctionScreen, FunctionsScreen } from '../screens/functions.js';
-import { EditJobScreen, NewJobScreen } from '../screens/job/edit.js';
-import { JobScreen } from '../screens/job/job.js';
 import { JobsScreen } from '../screens/jobs.js';
-import { NodeScreen, NodesScreen } from '../screens/nodes.js';
 import { NowScreen } from '../screens/now.js';
-import { ScheduleScreen } from '../screens/schedule.js';
-import { SystemScreen } from '../screens/system.js';
 import { lazy } from './lazy.js';
 import { addressOf, Link, place } from './router.js';
 import { Screen, Shell } from './shell.js';
 
+const AllocationScreen = lazy(() => import('../screens/allocation.js').then((each) => each.AllocationScreen));
+const EditJobScreen = lazy(() => import('../screens/job/edit.js').then((each) => each.EditJobScreen));
+const FunctionRunScreen = lazy(() => import('../screens/functions.js').then((each) => each.FunctionRunScreen));
+const FunctionScreen = lazy(() => import('../screens/functions.js').then((each) => each.FunctionScreen));
+const FunctionsScreen = lazy(() => import('../screens/functions.js').then((each) => each.FunctionsScreen));
+const JobScreen = lazy(() => import('../screens/job/job.js').then((each) => each.JobScreen));
+const NewJobScreen = lazy(() => import('../screens/job/edit.js').then((each) => each.NewJobScreen));
+const NodeScreen = lazy(() => import('../screens/nodes.js').then((each) => each.NodeScreen));
+const NodesScreen = lazy(() => import('../screens/nodes.js').then((each) => each.NodesScreen));
 const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
 const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
+const ScheduleScreen = lazy(() => import('../screens/schedule.js').then((each) => each.ScheduleScreen));
+const SystemScreen = lazy(() => import('../screens/system.js').then((each) => each.SystemScreen));
 
 export function Page() {
   if (place.value.path[0] === 'portal') return <PortalPage path={place.value.path.slice(1)} />;
@@ -23,17 +27,17 @@ export function Page() {
   );
 }
 
+/** The screen of the address. */
 function Current() {
   const { path } = place.value;
   const [first, second, third, fourth = ''] = path;
+  if (first === undefined) return <NowScreen />;
   if (first === 'jobs' && second === undefined) return <JobsScreen />;
   if (first === 'jobs' && second === 'new' && third === undefined) return <NewJobScreen />;
   if (first === 'jobs' && second !== undefined && third !== undefined) {
-    if (fourth === 'plan') return <EditJobScreen key={path.join('/')} namespace={second} id={third} />;
+    if (fourth === 'plan') return <EditJobScreen key={`${second}/${third}`} namespace={second} id={third} />;
     return <JobScreen key={`${second}/${third}`} namespace={second} id={third} tab={fourth} />;
   }
-  if (first === undefined) return <NowScreen />;
-  if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
   if (first === 'allocs' && second !== undefined)
     return <AllocationScreen key={second} id={second} below={path.slice(2)} />;
   if (first === 'nodes') return second === undefined ? <NodesScreen /> : <NodeScreen key={second} id={second} />;
@@ -42,6 +46,7 @@ function Current() {
     return <FunctionRunScreen key={fourth} namespace={second} id={fourth} />;
   if (first === 'functions' && second !== undefined && third !== undefined)
     return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
+  if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
   if (first === 'system' || first === 'access') return <SystemScreen />;
   if (first === 'notify') return <NotifyScreen path={path.slice(1)} />;
   return <NotFound />;

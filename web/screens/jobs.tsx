@@ -33,7 +33,7 @@ const outcomes = ['failed', 'succeeded', 'stopped', 'timed_out', 'lost'];
 export const idOf = ({ Namespace, ID }: { readonly Namespace: string; readonly ID: string }): string =>
   `${Namespace}/${ID}`;
 
-/** Words of the filter that are no expression are searched in the ID. */
+/** A filter that is not an expression is words to find in the ID. */
 function filterOf(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

@@ -50,7 +50,7 @@ class Output {
     this.#stream = stream;
   }
 
-  /** Reads the end, or the surroundings of a position. */
+  /** Reads the end, or what is around a position. */
   async begin(at: number | undefined): Promise<void> {
     await this.#alone(async () => {
       const from = at === undefined ? undefined : Math.max(0, at - pageBytes / 2);

@@ -132,7 +132,7 @@ function Failure({ cause }: { readonly cause: Cause }) {
   );
 }
 
-/** Runs of functions have IDs of their own form. */
+/** Runs of functions have other IDs than jobs. */
 function functionOf({ example }: Cause): boolean {
   return /^fr-/.test(example.id);
 }

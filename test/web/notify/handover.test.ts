@@ -45,7 +45,7 @@ describe('what a message hands over', () => {
       { surface: '#102030', accent: '#FFcc00' },
     ],
     [{ surface: 'red', text: '#12345', line: '#1234567', edge: '#12345g', accent: 'url(x)', raised: ' #102030' }, {}],
-    [{ surface: { toString: () => '#102030' }, unknown: '#102030', '--surface': '#102030' }, {}],
+    [{ surface: ['#102030'], unknown: '#102030', '--surface': '#102030' }, {}],
     [JSON.parse('{"__proto__":{"surface":"#102030"},"text":"#ffffff"}'), { text: '#ffffff' }],
   ])('the colours of %j', (theme, expected) => {
     expect(handoverOf({ type: 'signalbox-token', token, theme })).toEqual({ token, theme: expected });
