@@ -91,7 +91,8 @@ export function beginFollowing(): void {
   });
 }
 
-function watchVisibility(): void {
+/** Keeps `isShown` as the tab is. */
+export function watchVisibility(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer);
