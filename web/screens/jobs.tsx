@@ -8,7 +8,7 @@ import { may } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { Time } from '../app/time.js';
-import { isDeploying, jobHealth } from '../job-rules.js';
+import { jobHealth } from '../job-rules.js';
 import { ask } from '../parts/dialog.js';
 import { CountBar, Mark, StatusMark } from '../parts/marks.js';
 import { type Column, DataTable, useSteadyRows } from '../parts/table.js';
@@ -404,9 +404,7 @@ export function typeWord(job: Pick<JobEntry, 'Type' | 'Periodic' | 'Parameterize
 function healthOf({ job, activity }: JobRow) {
   return jobHealth(
     job,
-    activity === undefined
-      ? undefined
-      : { wanted: activity.GroupCountSum, isDeploying: isDeploying(activity.LatestDeployment) },
+    activity === undefined ? undefined : { wanted: activity.GroupCountSum, deployment: activity.LatestDeployment },
   );
 }
 

@@ -6,7 +6,7 @@ import { may } from '../../app/rights.js';
 import { addressOf, Link, navigate, place } from '../../app/router.js';
 import { Screen, Tabs } from '../../app/shell.js';
 import { Time } from '../../app/time.js';
-import { isDeploying, jobHealth } from '../../job-rules.js';
+import { jobHealth } from '../../job-rules.js';
 import { ask } from '../../parts/dialog.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
@@ -128,7 +128,7 @@ function Header({ namespace, id, job, statuses, summary }: JobFacts) {
             JobSummary: counts,
             ...(activity.Outcome === undefined ? {} : { Outcome: activity.Outcome }),
           },
-          { wanted: activity.GroupCountSum, isDeploying: isDeploying(activity.LatestDeployment) },
+          { wanted: activity.GroupCountSum, deployment: activity.LatestDeployment },
         );
   const live =
     activity?.Allocs?.filter(({ ClientStatus }) => ClientStatus === 'running' || ClientStatus === 'pending').length ??
