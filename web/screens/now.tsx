@@ -16,6 +16,7 @@ import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
 import { isPromotable, promote } from './job/deployments.js';
+import { declaredMeta } from './job/dispatch.js';
 
 /** The first screen: what needs a person, with the reason and the next action; then what is going on. */
 export function NowScreen() {
@@ -188,17 +189,6 @@ function RunAgain({
       Run all again…
     </button>
   );
-}
-
-type Job = NonNullable<ValueOf<typeof box.jobs.read>>;
-
-/** The meta that an instance was dispatched with: the names that its definition declares. */
-export function declaredMeta({
-  Meta,
-  ParameterizedJob,
-}: Pick<Job, 'Meta' | 'ParameterizedJob'>): Record<string, string> {
-  const names = new Set([...(ParameterizedJob?.MetaRequired ?? []), ...(ParameterizedJob?.MetaOptional ?? [])]);
-  return Object.fromEntries(Object.entries(Meta ?? {}).filter(([name]) => names.has(name)));
 }
 
 function Promotions({ namespace }: { readonly namespace: string }) {
