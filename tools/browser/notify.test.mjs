@@ -384,6 +384,35 @@ test('a portal sees one workspace, without the shell and its name, and renews it
   await orThrow(service.box.notifications.delete(own.id));
 });
 
+test('what the caller may not do is not offered', async () => {
+  const { id } = await declare('ws-one', '/rights');
+  await send('ws-one');
+  await whenAll(id, 'delivered', 1);
+  const signedIn = async (workspaces) => {
+    const { value } = await orThrow(service.box.tokens.create({ name: 'limited', type: 'client', workspaces }));
+    const limited = await (await browser.newContext()).newPage();
+    watch(limited);
+    await limited.goto(`${service.url}/ui/notify`);
+    await limited.getByLabel('Token').fill(value.SecretID);
+    await limited.getByRole('button', { name: 'Sign in' }).click();
+    await limited.getByRole('link', { name: 'Team ws-one' }).click();
+    return limited;
+  };
+  const sender = await signedIn({ 'ws-one': 'events' });
+  await sender.getByText('You may send events to this workspace').waitFor();
+  assert.equal(await sender.getByRole('link', { name: 'New configuration' }).count(), 0);
+  assert.equal(await sender.getByRole('link', { name: 'Team ws-two' }).count(), 0);
+  await sender.context().close();
+
+  const [event] = (await orThrow(service.box.events.list('ws-one'))).items;
+  const erase = (of) => of.getByRole('button', { name: 'Erase the content…' });
+  const admin = await signedIn({ 'ws-one': 'admin' });
+  await admin.goto(`${service.url}/ui/notify/ws-one/events/${event.id}`);
+  await erase(admin).waitFor();
+  await admin.context().close();
+  await orThrow(service.box.notifications.delete(id));
+});
+
 test('nothing of the data was run, and the policy was not violated', async () => {
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.deepEqual(faults, []);
