@@ -151,7 +151,7 @@ async function followEvents(signal: AbortSignal): Promise<void> {
   let index = latest;
   for (let failures = 0; !signal.aborted; ) {
     await rightsKnown(signal);
-    const topics: Topic[] = may('read-job', '*') ? ['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service'] : [];
+    const topics: Topic[] = may('jobs.read', '*') ? ['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service'] : [];
     if (mayInArea('node', 'read')) topics.push('Node');
     if (topics.length === 0) return;
     try {

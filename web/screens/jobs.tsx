@@ -137,7 +137,7 @@ async function readPages(
 }
 
 function JobsActions({ namespace }: { readonly namespace: string }) {
-  if (!may('submit-job', namespace)) return null;
+  if (!may('jobs.register', namespace)) return null;
   return (
     <>
       <span class="room" />
@@ -250,7 +250,7 @@ function NoJobs() {
   return (
     <>
       <p>There are no jobs yet.</p>
-      {may('submit-job', '*') && (
+      {may('jobs.register', '*') && (
         <p>
           <Link to={addressOf(['jobs', 'new'])}>Run a job</Link>, or <code>signalbox job run FILE</code>
         </p>
@@ -443,9 +443,9 @@ function Allocations({ job }: { readonly job: JobEntry }) {
 }
 
 function BulkActions({ chosen, clear }: { readonly chosen: readonly JobEntry[]; readonly clear: () => void }) {
-  const stoppable = chosen.filter((job) => !job.Stop && may('deregister-job', job.Namespace));
+  const stoppable = chosen.filter((job) => !job.Stop && may('jobs.stop', job.Namespace));
   const restartable = chosen.filter(
-    (job) => !isParent(job) && job.Status === 'running' && may('alloc-lifecycle', job.Namespace),
+    (job) => !isParent(job) && job.Status === 'running' && may('jobs.restart', job.Namespace),
   );
   const names = (jobs: readonly JobEntry[]) => (
     <ul>

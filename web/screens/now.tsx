@@ -20,7 +20,7 @@ import { isPromotable, promote } from './job/deployments.js';
 /** The first screen: what needs a person, with the reason and the next action; then what is going on. */
 export function NowScreen() {
   const namespace = namespaceWanted();
-  const readsJobs = may('read-job', namespace);
+  const readsJobs = may('jobs.read', namespace);
   return (
     <Screen title="Now">
       <section class="panel">
@@ -119,7 +119,7 @@ function Failure({ cause }: { readonly cause: Cause }) {
           <Link class="button" to={address}>
             See the runs
           </Link>
-          {!isFunction && may('dispatch-job', namespace) && cause.example.id !== jobId && (
+          {!isFunction && may('jobs.dispatch', namespace) && cause.example.id !== jobId && (
             <RunAgain namespace={namespace} jobId={jobId} cause={cause} />
           )}
         </>
@@ -219,7 +219,7 @@ function Promotions({ namespace }: { readonly namespace: string }) {
               <Link class="button" to={addressOf(['jobs', deployment.Namespace, deployment.JobID])}>
                 Review
               </Link>
-              {may('submit-job', deployment.Namespace) && (
+              {may('deployments.promote', deployment.Namespace) && (
                 <button
                   type="button"
                   class="primary"

@@ -142,7 +142,7 @@ function TryExpression({ namespace }: { readonly namespace: string }) {
   const timeZone = place.value.query.get('zone') ?? zone.value;
   const [tried, setTried] = useState<Tried | undefined>(undefined);
   const [failure, setFailure] = useState('');
-  const where = ['parse-job', 'read-job', 'submit-job'].some((right) => may(right, namespace)) ? namespace : undefined;
+  const where = may('jobs.trySchedule', namespace) ? namespace : undefined;
   if (where === undefined) return null;
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();

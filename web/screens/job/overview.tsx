@@ -54,7 +54,7 @@ function Restart({ namespace, id }: JobFacts) {
         {value.failed > 0 ? `, ${value.failed} failed` : ''} · {value.state === 'running' ? 'under way' : value.state} ·
         since <Time at={value.startedAt} />
       </p>
-      {value.state === 'running' && may('alloc-lifecycle', namespace) && (
+      {value.state === 'running' && may('jobs.restart', namespace) && (
         <button
           type="button"
           onClick={() => void box.jobs.cancelRestart(id, { namespace }).then(() => restart.refresh())}
@@ -130,7 +130,7 @@ interface ScaleProps {
 }
 
 function Scale({ namespace, id, group, count, isStopped }: ScaleProps) {
-  if (isStopped || !may('scale-job', namespace)) return null;
+  if (isStopped || !may('jobs.scale', namespace)) return null;
   const open = (): void => {
     let wanted = count;
     ask({
@@ -239,7 +239,7 @@ function NodeReasons({
           </li>
         ))}
       </ul>
-      {may('submit-job', namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change</Link>}
+      {may('jobs.register', namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change</Link>}
     </details>
   );
 }
@@ -378,7 +378,7 @@ function LogLinks({
   readonly namespace: string;
   readonly tasks: readonly string[];
 }) {
-  if (!may('read-logs', namespace)) return null;
+  if (!may('files.readLog', namespace)) return null;
   return (
     <span class="chips">
       {tasks.slice(0, 4).map((task) => (
