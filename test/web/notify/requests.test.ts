@@ -242,6 +242,10 @@ describe('what makes a configuration be notified', () => {
   });
 });
 
+it('enabling e-mail verifies nothing', () => {
+  expect(fixOf({ ...view, kind: 'email' }, ['disabled'], 'run:errored')?.label).toBe('Enable');
+});
+
 it('a declaration has everything but secrets, which it names', () => {
   const declaration = declarationOf({ ...view, name: 'Ops\n// "x"' });
   const [comment = '', ...lines] = declaration.split('\n');

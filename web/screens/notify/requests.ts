@@ -226,7 +226,7 @@ export interface Fix {
 
 /** The change that has a configuration notified of a trigger, as far as one change can; undefined when none helps. */
 export function fixOf(
-  { id, triggers: present, delivery }: Pick<ConfigurationView, 'id' | 'triggers' | 'delivery'>,
+  { id, kind, triggers: present, delivery }: Pick<ConfigurationView, 'id' | 'kind' | 'triggers' | 'delivery'>,
   obstacles: readonly Obstacle[],
   trigger: string,
 ): Fix | undefined {
@@ -239,9 +239,15 @@ export function fixOf(
       ? { delivery: { eventTypes: [...(delivery?.eventTypes ?? []), trigger] } }
       : { triggers: [...present.flatMap((each) => triggerNamed(each) ?? []), named] };
   const turnOn = `Turn on ${trigger}`;
+  // Enabling e-mail sends nothing.
+  const enable = kind === 'email' ? 'enable' : 'verify and enable';
   return {
     id,
-    label: isOff && isDisabled ? `${turnOn}, verify and enable` : isOff ? turnOn : 'Verify and enable',
+    label: isOff
+      ? isDisabled
+        ? `${turnOn}, ${enable}`
+        : turnOn
+      : enable.replace(/^./, (first) => first.toUpperCase()),
     input: { ...(isOff ? added : {}), ...(isDisabled ? { enabled: true } : {}) },
     isWhole: obstacles.every((each) => each === 'trigger_off' || each === 'disabled'),
   };

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { box, type EntryOf, type ValueOf } from '../../app/engine.js';
-import { isShown } from '../../app/live.js';
+import { isPaused, isShown } from '../../app/live.js';
 import { type Reading, useRead } from '../../app/read.js';
 import { rights, workspaceRight } from '../../app/rights.js';
 import { addressOf, Link, setQuery } from '../../app/router.js';
@@ -127,7 +127,7 @@ export function useRefresh({ refresh }: Reading<unknown>, isActive: boolean, mil
   useEffect(() => {
     if (!isActive) return;
     const timer = setInterval(() => {
-      if (isShown.peek()) void refresh();
+      if (isShown.peek() && !isPaused.peek()) void refresh();
     }, milliseconds);
     return () => clearInterval(timer);
   }, [refresh, isActive, milliseconds]);

@@ -26,19 +26,19 @@ export const isWaiting = signal(true);
 
 let token: string | undefined;
 let waiting: (() => void)[] = [];
+/** Asks for the next token. */
 let renewal: ReturnType<typeof setTimeout> | undefined;
-let askedAt = Number.NEGATIVE_INFINITY;
 
 function post(message: typeof ready | typeof wanted): void {
   // To whichever page it is: the message is not secret, and only allowed pages can frame this one.
   window.parent.postMessage(message, '*');
 }
 
-/** Asks the host for another token, at most once in five seconds. */
+/** Asks the host for another token; until there is one, again every five seconds. */
 function askForToken(): void {
-  if (performance.now() - askedAt < 5000) return;
-  askedAt = performance.now();
+  clearTimeout(renewal);
   post(wanted);
+  renewal = setTimeout(askForToken, 5000);
 }
 
 const source: TokenSource = {
@@ -84,7 +84,7 @@ export function beginPortal(): void {
 /** Continues what waits for a token. */
 function receive(next: string): void {
   token = next;
-  askedAt = Number.NEGATIVE_INFINITY;
+  clearTimeout(renewal);
   isWaiting.value = false;
   const resumed = waiting;
   waiting = [];
