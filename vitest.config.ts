@@ -20,7 +20,7 @@ const shared = [
     'operations',
   ],
   ...['options', 'properties', 'queries', 'queue', 'replay', 'scheduler', 'services', 'shared', 'templates'],
-  ...['variables', 'versions', 'client'],
+  ...['variables', 'versions', 'client', 'web'],
   ...[
     'cli',
     'functions',

@@ -107,3 +107,47 @@ export function jobNamed(ID, script, actions = []) {
   };
   return { ID, Name: ID, Type: 'service', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [task] }] };
 }
+
+/** Collects what a page must never do: errors, violations of its policy, and requests to other origins. Call it before the page is opened. */
+export async function watched(page) {
+  const faults = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isExpected(message)) faults.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error}`));
+  await page.exposeFunction('noteViolation', (text) => faults.push(text));
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', (event) => {
+      window.noteViolation(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    const own = page.url().startsWith('http') ? new URL(page.url()).origin : origin;
+    if (protocol.startsWith('http') && origin !== own) faults.push(`request: ${request.url()}`);
+  });
+  return faults;
+}
+
+/** The browser itself reports answers that are errors and connections that fail; tests that cause them look at what the page shows. */
+function isExpected(message) {
+  return message.text().startsWith('Failed to load resource');
+}
+
+/** Registers a job over the interface. */
+export async function register(url, job) {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await fetch(`${url}/v1/jobs`, { method: 'PUT', body: JSON.stringify({ Job: job }), headers });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** The first allocation of a job, once it is in one of these states. */
+export function allocationOf(url, job, states = ['running', 'complete']) {
+  return eventually(
+    async () => {
+      const answer = await fetch(`${url}/v1/job/${encodeURIComponent(job)}/allocations`);
+      return (await answer.json()).find(({ ClientStatus }) => states.includes(ClientStatus))?.ID;
+    },
+    () => `an allocation of ${job}`,
+  );
+}
