@@ -99,29 +99,6 @@ export function jobNamed(ID, script, actions = []) {
   return { ID, Name: ID, Type: 'service', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [task] }] };
 }
 
-/** A page whose faults are collected: errors of the console and of scripts, violations of the policy, requests to other origins. */
-export async function watchedPage(context, allowed = []) {
-  const page = await context.newPage();
-  const faults = [];
-  await page.exposeFunction('reportViolation', (violation) => faults.push(`policy: ${violation}`));
-  await page.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', (event) => {
-      window.reportViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
-    });
-  });
-  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error.message}`));
-  page.on('console', (message) => {
-    // Chromium reports each refused request, too; what the page does with it is tested.
-    if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) faults.push(`console: ${message.text()}`);
-  });
-  page.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url());
-    if (/^https?:$/.test(protocol) && ![new URL(page.url()).origin, 'null', ...allowed].includes(origin) && page.url() !== 'about:blank')
-      faults.push(`request to ${request.url()}`);
-  });
-  return { page, faults };
-}
-
 /** Forwards requests below a prefix that the server does not know, as a proxy that strips it. */
 export async function startPrefixProxy(prefix, target) {
   const { request: ask } = await import('node:http');
@@ -141,4 +118,54 @@ export async function startPrefixProxy(prefix, target) {
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   return { url: `http://127.0.0.1:${proxy.address().port}${prefix}`, ended: () => proxy.close() };
+}
+
+/** Collects what a page must never do: errors, violations of its policy, and requests to other origins. Call it before the page is opened. */
+export async function watched(page) {
+  const faults = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isExpected(message)) faults.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error}`));
+  await page.exposeFunction('noteViolation', (text) => faults.push(text));
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', (event) => {
+      window.noteViolation(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    const own = page.url().startsWith('http') ? new URL(page.url()).origin : origin;
+    if (protocol.startsWith('http') && origin !== own) faults.push(`request: ${request.url()}`);
+  });
+  return faults;
+}
+
+/** A new page of a context, and what `watched` collects of it. */
+export async function watchedPage(context) {
+  const page = await context.newPage();
+  return { page, faults: await watched(page) };
+}
+
+/** The browser itself reports answers that are errors and connections that fail; tests that cause them look at what the page shows. */
+function isExpected(message) {
+  return message.text().startsWith('Failed to load resource');
+}
+
+/** Registers a job over the interface. */
+export async function register(url, job) {
+  const headers = { 'Content-Type': 'application/json' };
+  const answer = await fetch(`${url}/v1/jobs`, { method: 'PUT', body: JSON.stringify({ Job: job }), headers });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+/** The first allocation of a job, once it is in one of these states. */
+export function allocationOf(url, job, states = ['running', 'complete']) {
+  return eventually(
+    async () => {
+      const answer = await fetch(`${url}/v1/job/${encodeURIComponent(job)}/allocations`);
+      return (await answer.json()).find(({ ClientStatus }) => states.includes(ClientStatus))?.ID;
+    },
+    () => `an allocation of ${job}`,
+  );
 }

@@ -26,21 +26,26 @@ function newWorker(): Worker {
 }
 
 let worker: Worker | undefined;
-let isWarm: Promise<unknown> | undefined;
 
-/** The numbers of the lines that a pattern matches. A pattern that takes too long is ended. */
-export async function linesMatching(pattern: string, lines: readonly string[]): Promise<Matches> {
+let before: Promise<unknown> = Promise.resolve();
+
+/** The numbers of the lines that a pattern matches. A pattern that takes too long is ended. One search at a time: each gets its own answer. */
+export function linesMatching(pattern: string, lines: readonly string[]): Promise<Matches> {
+  const found = before.then(() => search(pattern, lines));
+  before = found;
+  return found;
+}
+
+async function search(pattern: string, lines: readonly string[]): Promise<Matches> {
   if (worker === undefined) {
     worker = newWorker();
     // Loading the script does not count as searching.
-    isWarm = answerOf(worker, { pattern: 'x', lines: [] }, 10_000);
+    await answerOf(worker, { pattern: 'x', lines: [] }, 10_000);
   }
-  await isWarm;
-  const asked = worker;
-  const answer = await answerOf(asked, { pattern, lines }, longest + lines.length / 500);
+  const answer = await answerOf(worker, { pattern, lines }, longest + lines.length / 500);
   if (answer !== undefined) return answer;
-  asked.terminate();
-  if (worker === asked) worker = undefined;
+  worker.terminate();
+  worker = undefined;
   return { failure: 'The pattern takes too long.' };
 }
 

@@ -25,7 +25,8 @@ export interface Piece {
 }
 
 const lineEnd = 10;
-const decoder = new TextDecoder();
+/** Marks of byte order are shown like other hidden characters. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Lines from a range of bytes. The bytes behind the last line end are left for the next range, unless the output has ended. */
 export function linesOf(
@@ -53,7 +54,9 @@ function lineOf(from: number, to: number, raw: string): LogLine {
 
 /** A carriage return begins the line anew, as a terminal shows it. */
 function afterReturn(raw: string): string {
-  const text = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+  let end = raw.length;
+  while (raw[end - 1] === '\r') end -= 1;
+  const text = raw.slice(0, end);
   return text.slice(text.lastIndexOf('\r') + 1);
 }
 
@@ -70,7 +73,7 @@ export function levelOf(plain: string): Level {
 
 /** The members of a line that is a JSON object: time, level and message first. Undefined for other lines. */
 export function fieldsOf(plain: string): readonly (readonly [string, string])[] | undefined {
-  if (!plain.startsWith('{') || !plain.endsWith('}') || plain.length > 10_000) return undefined;
+  if (!plain.startsWith('{') || !plain.endsWith('}') || plain.length > 10_000 || inexact.test(plain)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(plain);
@@ -84,8 +87,11 @@ export function fieldsOf(plain: string): readonly (readonly [string, string])[] 
     const at = firstNames.indexOf(name.toLowerCase());
     return at === -1 ? firstNames.length : at;
   };
-  return all.sort(([a], [b]) => rank(a) - rank(b));
+  return all.length === 0 ? undefined : all.sort(([a], [b]) => rank(a) - rank(b));
 }
+
+/** Numbers that a number of JavaScript does not hold: the line is shown as it is. */
+const inexact = /[:,[]\s*-?\d{16}/;
 
 const firstNames = ['time', 'timestamp', '@timestamp', 'ts', 'level', 'severity', 'msg', 'message'];
 

@@ -3,9 +3,9 @@
  * shown by their code points.
  */
 
-/** Control characters but tab and line ends, marks of direction, and characters without width. */
+/** Control characters but tab and line end, marks of direction, separators of lines, and what has no ink but the variants of a character. */
 const hidden =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+  /[^\P{Cc}\t\n]|[\p{Bidi_Control}\p{Zl}\p{Zp}\ufff9-\ufffb]|(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
 
 /** The string with hidden characters as `‹U+202E›`. */
 export function visible(text: string): string {

@@ -9,9 +9,12 @@ export interface Span {
   readonly styles: readonly string[];
 }
 
-/** SGR sequences keep their codes; other control sequences, strings (titles, clipboard, device control) and lone escapes vanish. */
+/**
+ * SGR sequences keep their codes; other control sequences, strings (titles, clipboard, device control) and lone escapes vanish, also
+ * unfinished ones. Each alternative matches as soon as it has begun, so that no output makes the search slow.
+ */
 const sequence =
-  /\u001b\[([0-9;:]*)m|(?:\u001b\[|\u009b)[0-?]*[ -/]*(?:[@-~]|$)|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)|\u001b[ -/]*(?:[0-~]|$)/g;
+  /\u001b\[([0-9;:]*)m|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/g;
 
 interface Style {
   flags: ReadonlySet<string>;
@@ -43,8 +46,9 @@ export function withoutCodes(line: string): string {
   return line.replace(sequence, '');
 }
 
-function codesOf(text: string): number[] {
-  return text.split(/[;:]/).map(Number);
+/** Parameters, each with the parts that colons divide; those of colours may also follow as further parameters. */
+function codesOf(text: string): readonly (readonly number[])[] {
+  return text.split(';').map((each) => each.split(':').map(Number));
 }
 
 const flagOf: Readonly<Record<number, string>> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 9: 'strike' };
@@ -55,18 +59,19 @@ const resets: Readonly<Record<number, readonly string[]>> = {
   29: ['strike'],
 };
 
-function applied(style: Style, codes: readonly number[]): Style {
+function applied(style: Style, codes: readonly (readonly number[])[]): Style {
   let { flags, fg, bg } = style;
   for (let at = 0; at < codes.length; at++) {
-    const code = codes[at] ?? 0;
+    const [code = 0, ...parts] = codes[at] ?? [];
     const flag = flagOf[code];
-    const reset = resets[code];
+    const reset = code === 4 && parts[0] === 0 ? resets[24] : resets[code];
     if (code === 0) ({ flags, fg, bg } = plain);
-    else if (flag !== undefined) flags = new Set([...flags, flag]);
     else if (reset !== undefined) flags = new Set([...flags].filter((each) => !reset.includes(each)));
+    else if (flag !== undefined) flags = new Set([...flags, flag]);
     else if (code === 38 || code === 48) {
-      const colour = codes[at + 1] === 5 ? indexed(codes[at + 2]) : undefined;
-      at += codes[at + 1] === 5 ? 2 : 4;
+      const [kind, index] = parts.length > 0 ? parts : [codes[at + 1]?.[0], codes[at + 2]?.[0]];
+      if (parts.length === 0) at += kind === 5 ? 2 : 4;
+      const colour = kind === 5 ? indexed(index) : undefined;
       if (code === 38) fg = colour;
       else bg = colour;
     } else if (code === 39) fg = undefined;

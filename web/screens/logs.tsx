@@ -2,13 +2,13 @@ import { type Signal, signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { box, messageOf } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
-import { isShown } from '../app/live.js';
+import { isPaused, isShown } from '../app/live.js';
 import { linesMatching } from '../app/patterns.js';
 import { prefer, preferences } from '../app/preferences.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { mountUrl } from '../app/settings.js';
 import { Copy, Text } from '../parts/text.js';
-import { bytesText, counted } from '../rules/durations.js';
+import { bytesText, counted, countText } from '../rules/durations.js';
 import { bytesOf, fieldsOf, joined, type LogLine, linesOf, type Piece, rangeOf, wantedOf } from '../rules/log-lines.js';
 import { visible } from '../rules/safe-text.js';
 import { spansOf } from '../rules/terminal-output.js';
@@ -35,6 +35,8 @@ const pageBytes = 256 * 1024;
 const mostBytes = 1024 * 1024;
 /** The most lines that are held; when more arrive, the earliest are dropped, and are read again when one scrolls up. */
 const mostLines = 150_000;
+/** The most bytes of a line without an end that are waited for. */
+const longestRest = 8 * 1024 * 1024;
 
 /** The output of a task: begins at its end or at a position, reads backwards, and follows. */
 class Output {
@@ -59,9 +61,9 @@ class Output {
       // The first line may have begun earlier.
       const isCut = read.from > read.firstByte;
       const bytes = bytesOf(read.data);
-      const skip = isCut ? bytes.indexOf(10) + 1 : 0;
-      this.#first = read.from + skip;
-      this.#append({ from: this.#first, bytes: bytes.subarray(skip) }, read, []);
+      const start = isCut ? startIn(bytes) : 0;
+      this.#first = read.from + start;
+      this.#append({ from: this.#first, bytes: bytes.subarray(start) }, read, []);
     });
   }
 
@@ -73,12 +75,34 @@ class Output {
       const read = await this.#read(from, this.#first - from);
       if (read === undefined || read.to < this.#first) return;
       const bytes = bytesOf(read.data);
-      const skip = read.from > read.firstByte ? bytes.indexOf(10) + 1 : 0;
-      // A line longer than a page is cut where the page begins.
-      const start = skip === bytes.length ? 0 : skip;
+      const start = read.from > read.firstByte ? startIn(bytes) : 0;
       const { lines: before } = linesOf({ from: read.from + start, bytes: bytes.subarray(start) }, true);
       this.#first = read.from + start;
       this.state.value = { ...this.state.peek(), firstByte: read.firstByte, lines: [...before, ...lines] };
+    });
+  }
+
+  /** Whether the lines reach nearly to the end of the output: what one does not follow is not read to its end. */
+  get isNearEnd(): boolean {
+    const { lines, endByte } = this.state.peek();
+    return lines.length < mostLines && endByte - this.#rest.from < 2 * mostBytes;
+  }
+
+  /** Reads what was written since, or the end alone when much is between. Answers whether there may be more. */
+  async follow(): Promise<boolean> {
+    const { endByte } = this.state.peek();
+    if (endByte - this.#rest.from < 16 * mostBytes) return this.later();
+    await this.begin(undefined);
+    return false;
+  }
+
+  /** Reads where the output begins and ends. */
+  async positions(): Promise<void> {
+    await this.#alone(async () => {
+      const read = await this.#read(undefined, 0);
+      if (read === undefined) return;
+      const { firstByte, endByte, files, hasEnded } = read;
+      this.state.value = { ...this.state.peek(), firstByte, endByte, files, hasEnded, failure: '' };
     });
   }
 
@@ -90,7 +114,7 @@ class Output {
       const read = await this.#read(next, mostBytes);
       if (read === undefined) return;
       isMore = read.to < read.endByte;
-      const { lines } = this.state.peek();
+      const lines = this.#whole();
       // What rotation has removed meanwhile is missing here, and the positions show it.
       const bytes = read.from === next ? joined(this.#rest.bytes, bytesOf(read.data)) : bytesOf(read.data);
       this.#append({ from: read.from === next ? this.#rest.from : read.from, bytes }, read, lines);
@@ -98,19 +122,28 @@ class Output {
     return isMore;
   }
 
+  /** The lines that have ended. */
+  #whole(): readonly LogLine[] {
+    const { lines } = this.state.peek();
+    return lines.at(-1)?.from === this.#rest.from ? lines.slice(0, -1) : lines;
+  }
+
   #append(piece: Piece, { firstByte, endByte, files, hasEnded, to }: Answer, before: readonly LogLine[]): void {
-    const { lines, rest } = linesOf(piece, hasEnded && to === endByte);
-    this.#rest = rest;
+    const { lines, rest } = linesOf(piece, (hasEnded && to === endByte) || piece.bytes.length > longestRest);
     const old = this.state.peek();
-    if (
+    const isSame =
       lines.length === 0 &&
+      rest.from === this.#rest.from &&
+      rest.bytes.length === this.#rest.bytes.length &&
       old.endByte === endByte &&
       old.hasEnded === hasEnded &&
       old.firstByte === firstByte &&
-      old.failure === ''
-    )
-      return;
-    const all = lines.length === 0 ? before : [...before, ...lines];
+      old.failure === '';
+    this.#rest = rest;
+    if (isSame) return;
+    // A line without an end, as a question or a progress has, is shown as far as it is written.
+    const unfinished = rest.bytes.length > 0 && rest.bytes.length < pageBytes ? linesOf(rest, true).lines : [];
+    const all = [...before, ...lines, ...unfinished];
     const kept = all.length > mostLines ? all.slice(-mostLines) : all;
     if (kept !== all) this.#first = kept[0]?.from ?? this.#first;
     this.state.value = { lines: kept, firstByte, endByte, files, hasEnded, failure: '' };
@@ -130,6 +163,12 @@ class Output {
     await read();
     this.#isBusy = false;
   }
+}
+
+/** Where the first whole line begins; a line longer than all the bytes is cut where they begin. */
+function startIn(bytes: Uint8Array): number {
+  const start = bytes.indexOf(10) + 1;
+  return start === bytes.length ? 0 : start;
 }
 
 interface Answer {
@@ -197,6 +236,8 @@ function LogPane(stream: Stream) {
   const output = useMemo(() => new Output(stream), []);
   const linked = rangeOf(place.value.hash);
   const [follows, setFollows] = useState(linked === undefined);
+  const isFollowing = useRef(follows);
+  isFollowing.current = follows;
   const [seen, setSeen] = useState(0);
   const asked = place.value.query.get('q') ?? '';
   const level = place.value.query.get('level') ?? '';
@@ -210,9 +251,16 @@ function LogPane(stream: Stream) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
+    const read = async (): Promise<boolean> => {
+      if (isFollowing.current) return output.follow();
+      if (output.isNearEnd) return output.later();
+      await output.positions();
+      return false;
+    };
     const poll = async (): Promise<void> => {
-      const isMore = isShown.peek() ? await output.later() : false;
-      if (!isOver) timer = setTimeout(() => void poll(), isMore ? 0 : pollTime);
+      const isMore = isShown.peek() && !isPaused.peek() ? await read() : false;
+      const wait = output.state.peek().failure === '' ? pollTime : 5 * pollTime;
+      if (!isOver) timer = setTimeout(() => void poll(), isMore ? 0 : wait);
     };
     const begin = async (): Promise<void> => {
       await output.begin(linked?.from);
@@ -227,7 +275,7 @@ function LogPane(stream: Stream) {
 
   const isWanted = (line: LogLine, at: number): boolean =>
     (level === '' || line.level === 'error' || (level === 'warn' && line.level === 'warn')) &&
-    (!onlyMatches || search.found.has(at));
+    (!onlyMatches || asked === '' || search.found.has(at));
   const isFiltered = level !== '' || (onlyMatches && asked !== '');
   const shown = useMemo(
     () => (isFiltered ? lines.flatMap((line, at) => (isWanted(line, at) ? [at] : [])) : lines.map((_, at) => at)),
@@ -236,14 +284,24 @@ function LogPane(stream: Stream) {
   const matches = useMemo(() => [...search.found].sort((a, b) => a - b), [search]);
   const current =
     matches.length === 0 ? undefined : matches[((step % matches.length) + matches.length) % matches.length];
+  const isPartial = (lines[0]?.from ?? 0) > firstByte || (lines.at(-1)?.to ?? endByte) < endByte;
   const news = follows ? 0 : lines.filter(({ from }) => from >= seen).length;
   const stop = (): void => {
     setFollows(false);
     setSeen(lines.at(-1)?.to ?? 0);
   };
+  useEffect(() => {
+    if (linked !== undefined) stop();
+  }, [linked?.from]);
   const isGone = linked !== undefined && endByte > 0 && linked.from < firstByte;
   const download = new URL(`v1/client/fs/logs/${encodeURIComponent(stream.id)}`, mountUrl);
   download.search = new URLSearchParams({ task: stream.task, type, download: 'true', plain: 'true' }).toString();
+  /** Up to 5 MiB that were written before, in the pages in which they are read. */
+  const loadEarlier = async (): Promise<void> => {
+    stop();
+    for (let page = 0; page < 20 && output.state.peek().lines.length < mostLines; page++) await output.earlier();
+  };
+  const linkTo = addressOf(['allocs', stream.id, 'logs', stream.task, type], Object.fromEntries(place.value.query));
   return (
     <section aria-label={type}>
       <search>
@@ -267,7 +325,8 @@ function LogPane(stream: Stream) {
                 ? ''
                 : matches.length === 0
                   ? 'not found'
-                  : `${(((step % matches.length) + matches.length) % matches.length) + 1} of ${matches.length}`}
+                  : `${matches.indexOf(current ?? 0) + 1} of ${countText(matches.length)}`}
+            {asked !== '' && isPartial ? ' in the loaded lines' : ''}
           </span>
           <button
             type="button"
@@ -328,12 +387,16 @@ function LogPane(stream: Stream) {
         wraps={preferences.value.wrapsLogs}
         unfollow={stop}
         earlier={() => output.earlier()}
-        address={(line) =>
-          `${addressOf(place.value.path, Object.fromEntries(place.value.query))}#b${line.from}-${line.to}`
-        }
+        later={() => output.later()}
+        address={(line) => `${linkTo}#b${line.from}-${line.to}`}
       />
       <div class="toolbar">
         <span class="hint">{summary({ lines, firstByte, endByte, files, hasEnded })}</span>
+        {(lines[0]?.from ?? firstByte) > firstByte && lines.length < mostLines && (
+          <button type="button" onClick={() => void loadEarlier()}>
+            Load earlier
+          </button>
+        )}
         {news > 0 && (
           <button type="button" onClick={() => setFollows(true)}>
             {counted(news, 'new line')} ↓
@@ -348,8 +411,10 @@ function summary({ lines, firstByte, endByte, files, hasEnded }: Omit<Loaded, 'f
   if (endByte === 0) return hasEnded ? 'The task has written nothing.' : 'The task has written nothing yet.';
   const [first] = lines;
   const earlier = first !== undefined && first.from > firstByte ? '; the earlier part loads when you scroll up' : '';
+  const end = lines.at(-1)?.to ?? endByte;
+  const later = endByte > end ? ` of ${endByte.toLocaleString('en')}; the later part loads when you scroll down` : '';
   const gone = firstByte > 0 ? `; ${bytesText(firstByte)} before are not kept` : '';
-  return `${counted(lines.length, 'line')}, bytes ${(first?.from ?? endByte).toLocaleString('en')}–${endByte.toLocaleString('en')}${earlier}${gone}; the node keeps ${counted(files, 'file')}${hasEnded ? '; the task has ended' : ''}`;
+  return `${counted(lines.length, 'line')}, bytes ${(first?.from ?? endByte).toLocaleString('en')}–${end.toLocaleString('en')}${later}${earlier}${gone}; the node keeps ${counted(files, 'file')}${hasEnded ? '; the task has ended' : ''}`;
 }
 
 function Toggle({
@@ -395,7 +460,7 @@ function useMatches(lines: readonly LogLine[], asked: string): Search {
             : { found: new Set(), failure: matches.failure },
         );
     };
-    const timer = setTimeout(() => void find(), 100);
+    const timer = setTimeout(() => void find(), 50);
     return () => {
       isOver = true;
       clearTimeout(timer);
@@ -427,6 +492,7 @@ interface WindowProps {
   readonly wraps: boolean;
   readonly unfollow: () => void;
   readonly earlier: () => Promise<void>;
+  readonly later: () => Promise<boolean>;
   readonly address: (line: LogLine) => string;
 }
 
@@ -434,7 +500,19 @@ interface WindowProps {
  * The visible part of the lines, in blocks whose heights are measured once they have been rendered. What is read stays in place when earlier
  * lines are put before it.
  */
-function Window({ lines, shown, wanted, current, linked, follows, wraps, unfollow, earlier, address }: WindowProps) {
+function Window({
+  lines,
+  shown,
+  wanted,
+  current,
+  linked,
+  follows,
+  wraps,
+  unfollow,
+  earlier,
+  later,
+  address,
+}: WindowProps) {
   const box = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<number, number>());
   const [range, setRange] = useState<readonly [number, number]>([0, 2]);
@@ -470,19 +548,27 @@ function Window({ lines, shown, wanted, current, linked, follows, wraps, unfollo
     }
     if (follows) element.scrollTop = element.scrollHeight;
     else if (anchor.current !== undefined) {
-      const row = element.querySelector<HTMLElement>(`[data-from="${anchor.current.from}"]`);
-      if (row !== null)
-        element.scrollTop +=
-          row.getBoundingClientRect().top - element.getBoundingClientRect().top - anchor.current.offset;
-    }
+      const { from: wantedFrom, offset } = anchor.current;
+      const row = element.querySelector<HTMLElement>(`[data-from="${wantedFrom}"]`);
+      if (row !== null) {
+        element.scrollTop += row.getBoundingClientRect().top - element.getBoundingClientRect().top - offset;
+      } else {
+        // Lines that were put before it have moved it out of what is rendered: its place is an estimate until it is rendered.
+        const at = shown.findIndex((each) => (lines[each]?.to ?? 0) > wantedFrom);
+        if (at !== -1) element.scrollTop = estimate(at) - offset;
+      }
+    } else keepAnchor();
     measure();
   });
+  const estimate = (at: number): number => topOf(Math.floor(at / blockSize)) + (at % blockSize) * rowHeight;
   const goTo = (line: number): void => {
     const at = shown.indexOf(line);
     const element = box.current;
-    if (at === -1 || element === null) return;
-    anchor.current = undefined;
-    element.scrollTop = topOf(Math.floor(at / blockSize)) + (at % blockSize) * rowHeight - element.clientHeight / 3;
+    const from = lines[line]?.from;
+    if (at === -1 || element === null || from === undefined) return;
+    const offset = Math.floor(element.clientHeight / 3);
+    element.scrollTop = estimate(at) - offset;
+    anchor.current = { from, offset };
     measure();
   };
   useEffect(() => {
@@ -502,6 +588,7 @@ function Window({ lines, shown, wanted, current, linked, follows, wraps, unfollo
     lastTop.current = element.scrollTop;
     keepAnchor();
     if (element.scrollTop < 400) void earlier();
+    else if (!follows && element.scrollTop + element.clientHeight > element.scrollHeight - 400) void later();
     measure();
   };
   const lastTop = useRef(0);
@@ -512,10 +599,9 @@ function Window({ lines, shown, wanted, current, linked, follows, wraps, unfollo
     const row = [...element.querySelectorAll<HTMLElement>('[data-from]')].find(
       (each) => each.getBoundingClientRect().bottom > edge,
     );
+    const offset = (row?.getBoundingClientRect().top ?? 0) - edge;
     anchor.current =
-      row === undefined
-        ? undefined
-        : { from: Number(row.dataset['from']), offset: row.getBoundingClientRect().top - edge };
+      row === undefined || offset > element.clientHeight ? undefined : { from: Number(row.dataset['from']), offset };
   };
   const [from, to] = [Math.min(range[0], Math.max(0, blocks - 1)), Math.min(range[1], blocks)];
   const rendered = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
@@ -568,23 +654,19 @@ function Row({ line, wanted, isCurrent, isLinked, to }: RowProps) {
         #
       </Link>
       <span>
-        {fields !== undefined ? (
-          fields.map(([name, value], at) => (
-            <span key={name}>
-              {at > 0 ? '  ' : ''}
-              <span class="dim">{visible(name)}=</span>
-              <Marked text={value} wanted={wanted} />
-            </span>
-          ))
-        ) : wanted === '' || isCut ? (
-          spansOf(isCut ? line.text.slice(0, longestLine) : line.text).map(({ text, styles }, at) => (
-            <span key={at} class={styles.join(' ')}>
-              {visible(text)}
-            </span>
-          ))
-        ) : (
-          <Marked text={line.plain} wanted={wanted} />
-        )}
+        {fields !== undefined
+          ? fields.map(([name, value], at) => (
+              <span key={name}>
+                {at > 0 ? '  ' : ''}
+                <span class="dim">{visible(name)}=</span>
+                <Marked text={value} wanted={wanted} />
+              </span>
+            ))
+          : spansOf(isCut ? line.text.slice(0, longestLine) : line.text).map(({ text, styles }, at) => (
+              <span key={at} class={styles.join(' ')}>
+                <Marked text={text} wanted={wanted} />
+              </span>
+            ))}
         {isCut && (
           <button type="button" onClick={() => setWhole(true)}>
             all {bytesText(line.to - line.from)}
