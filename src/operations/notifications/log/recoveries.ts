@@ -22,7 +22,7 @@ import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { type Instant, instantFromRfc3339, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
 import type { MayWait } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/parked-queries.js';
@@ -102,9 +102,9 @@ export function countRecoverable(
   caller: Principal,
   request: BulkRedeliveryRequest,
 ): ResultAsync<RecoverableCount, NotFound | InvalidParameter | StorageError> {
-  return context.storage
-    .read((view) => decide(view, caller, request, context.clock.now()).map((it) => countOf(view, it)))
-    .andThen((it) => it);
+  return readResult(context, (view) =>
+    decide(view, caller, request, context.clock.now()).map((it) => countOf(view, it)),
+  );
 }
 
 /** Begins a bulk redelivery, which runs in the background and continues after restarts. */
