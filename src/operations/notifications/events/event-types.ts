@@ -39,20 +39,6 @@ export function putEventType(
   }).map(({ value }) => value);
 }
 
-/** `putEventType` for the type that a document describes. */
-export function putEventTypeOfDocument(
-  context: EngineContext,
-  caller: Principal,
-  {
-    name,
-    type,
-    faults,
-  }: { readonly name: string; readonly type: Omit<EventTypeInput, 'name'>; readonly faults: readonly FieldFault[] },
-): ReturnType<typeof putEventType> {
-  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
-  return putEventType(context, caller, { ...type, name });
-}
-
 /** Removes a type: no more events of it are accepted. Earlier ones are still delivered. */
 export function removeEventType(
   context: EngineContext,
