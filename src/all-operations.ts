@@ -139,7 +139,7 @@ import { verifyNotificationConfiguration } from './operations/notifications/conf
 import { deliveryLoop } from './operations/notifications/delivery/delivery-loop.js';
 import {
   listEventTypes,
-  putEventTypeOfDocument,
+  putEventType,
   removeEventType,
   showEventType,
 } from './operations/notifications/events/event-types.js';
@@ -183,12 +183,12 @@ import {
 } from './operations/notifications/workspaces/organizations.js';
 import { createPortalToken } from './operations/notifications/workspaces/portal-tokens.js';
 import {
-  putUserOfDocument,
-  putWorkspaceOfDocument,
+  putUser,
+  putWorkspace,
   removeUser,
   removeWorkspace,
 } from './operations/notifications/workspaces/workspaces-and-users.js';
-import type { Operations } from './operations/operation.js';
+import { type Operations, ofDocument } from './operations/operation.js';
 import { forceLaunch, periodicLaunchLoop } from './operations/periodic/launches.js';
 import { evaluationLoop } from './operations/scheduling/evaluation-loop.js';
 import { nodeLivenessLoop } from './operations/scheduling/node-liveness-loop.js';
@@ -423,7 +423,12 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     show: showBulkRedelivery,
     cancel: cancelBulkRedelivery,
   },
-  eventTypes: { list: listEventTypes, show: showEventType, put: putEventTypeOfDocument, remove: removeEventType },
+  eventTypes: {
+    list: listEventTypes,
+    show: showEventType,
+    put: ofDocument(putEventType, ({ name, type }) => ({ ...type, name })),
+    remove: removeEventType,
+  },
   organizations: {
     list: listOrganizations,
     show: showOrganization,
@@ -432,7 +437,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     membership: showMembership,
   },
   workspaces: {
-    put: putWorkspaceOfDocument,
+    put: ofDocument(putWorkspace, ({ id, workspace }) => ({ ...workspace, id })),
     createPortalToken,
     remove: removeWorkspace,
     list: listWorkspaces,
@@ -440,7 +445,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     show: showWorkspace,
   },
   account: { show: showAccount },
-  users: { put: putUserOfDocument, remove: removeUser },
+  users: { put: ofDocument(putUser, ({ id, user }) => ({ ...user, id })), remove: removeUser },
   system: {
     health: () => okAsync({ ok: true, message: 'ok' }),
     ready: (context) => ResultAsync.fromSafePromise(storeHealth(context)),

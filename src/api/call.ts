@@ -46,6 +46,8 @@ interface CallDefinition<
   readonly absent?: string;
   /** Close codes of a socket by error, if they differ from the default ones. */
   readonly closeCodes?: Readonly<Partial<Record<ErrorTag, 1008 | 1011>>>;
+  /** Framing of the items of a stream on the wire. */
+  readonly framing?: Framing;
   /** For a stream: the input flag that requests raw bytes. */
   readonly bytesWhen?: string;
   /** For a list that is always answered in pages: the request gets one page also if it names no size. */
@@ -74,8 +76,6 @@ export interface Call<
   readonly methods: readonly [HttpMethod, ...HttpMethod[]];
   readonly args: P;
   readonly errors: readonly T[];
-  /** Framing of the items of a stream on the wire. */
-  readonly framing?: Framing;
 }
 
 /** Framing of the items of a stream, for one request. */
@@ -88,13 +88,13 @@ const namespace = inQuery('namespace', name, 'Namespace; `default` when absent')
 /** Calls may name one region only: that of this server. */
 export const region = inQuery('region', name, 'Region; must be the one of this server');
 
-/** The common inputs of all calls of the job interface. */
-export interface ServerInputs {
-  readonly region: typeof region;
-}
-export interface NamespaceInputs extends ServerInputs {
-  readonly namespace: typeof namespace;
-}
+/** The common inputs of the calls of the job interface. */
+const onServer = { region } as const;
+const inNamespace = { namespace, region } as const;
+const namedInBody = {
+  namespace: eitherOf(namespace, inBody('Namespace', jsonName)),
+  region: eitherOf(region, inBody('Region', jsonName)),
+};
 type AllInputs<C, I> = Omit<C, keyof I> & I;
 
 /** The additional inputs of every read of the job interface: the waiting options of clients. */
@@ -111,179 +111,80 @@ export function waitingInputsOf({ kind, interface: of }: Pick<Call, 'kind' | 'in
   return of === 'notifications' ? ofNotifications : waitingInputs;
 }
 
-/** A read of the job interface, in a namespace. */
-export function read<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'waiting', AllInputs<NamespaceInputs, I>, V, A, T, P> {
-  return complete({ kind: 'waiting', interface: 'jobs', methods: ['GET'], inputs: { namespace, region } }, definition);
-}
-
-/** A read of the job interface, without a namespace. */
-export function readServer<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'waiting', AllInputs<ServerInputs, I>, V, A, T, P> {
-  return complete({ kind: 'waiting', interface: 'jobs', methods: ['GET'], inputs: { region } }, definition);
-}
-
-/**
- * A call of the job interface, in a namespace, that is answered once. PUT and POST are equivalent unless `methods` says
- * otherwise. If the access allows the body to name the namespace, it may name the region, too; the query takes precedence over it.
- */
-export function write<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'plain', AllInputs<NamespaceInputs, I>, V, A, T, P> {
-  const { access } = definition;
-  const inBodyToo = access.type === 'namespace' && access.namedBy === 'body';
-  return complete(
-    {
-      kind: 'plain',
-      interface: 'jobs',
-      methods: ['POST', 'PUT'],
-      inputs: inBodyToo ? namedInBody : { namespace, region },
-    },
-    definition,
-  );
-}
-
-/** The same for objects without a namespace. */
-export function writeServer<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'plain', AllInputs<ServerInputs, I>, V, A, T, P> {
-  return complete({ kind: 'plain', interface: 'jobs', methods: ['POST', 'PUT'], inputs: { region } }, definition);
-}
-
-/** A call of the notification interface. */
-export function notification<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'plain', I, V, A, T, P> {
-  return complete({ kind: 'plain', interface: 'notifications', methods: ['GET'], inputs: {} }, definition);
-}
-
-/** A read of the notification interface that can wait for a change. */
-export function notificationRead<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'waiting', I, V, A, T, P> {
-  return complete({ kind: 'waiting', interface: 'notifications', methods: ['GET'], inputs: {} }, definition);
-}
-
-/** A call about the server itself. */
-export function system<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'plain', I, V, A, T, P> {
-  return complete({ kind: 'plain', interface: 'system', methods: ['GET', 'HEAD'], inputs: {} }, definition);
-}
-
-/** A call of the job interface that is answered with a sequence of items. */
-export function stream<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(
-  framing: Framing,
-  definition: CallDefinition<I, V, A, T, P>,
-): Call<'stream', AllInputs<NamespaceInputs, I>, V, A, T, P> {
-  return {
-    ...complete({ kind: 'stream', interface: 'jobs', methods: ['GET'], inputs: { namespace, region } }, definition),
-    framing,
-  };
-}
-
-/** The same for objects without a namespace. */
-export function streamServer<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(framing: Framing, definition: CallDefinition<I, V, A, T, P>): Call<'stream', AllInputs<ServerInputs, I>, V, A, T, P> {
-  return {
-    ...complete({ kind: 'stream', interface: 'jobs', methods: ['GET'], inputs: { region } }, definition),
-    framing,
-  };
-}
-
-/** A call of the job interface that opens a WebSocket. */
-export function socket<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'socket', AllInputs<NamespaceInputs, I>, V, A, T, P> {
-  return complete({ kind: 'socket', interface: 'jobs', methods: ['GET'], inputs: { namespace, region } }, definition);
-}
-
-/** The same for objects without a namespace. */
-export function socketServer<
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag = never,
-  const P extends readonly (keyof I & string)[] = readonly [],
->(definition: CallDefinition<I, V, A, T, P>): Call<'socket', AllInputs<ServerInputs, I>, V, A, T, P> {
-  return complete({ kind: 'socket', interface: 'jobs', methods: ['GET'], inputs: { region } }, definition);
-}
-
-const namedInBody = {
-  namespace: eitherOf(namespace, inBody('Namespace', jsonName)),
-  region: eitherOf(region, inBody('Region', jsonName)),
-};
-
 /** The common part of calls of one kind. */
 interface CommonTraits<K extends CallKind, C extends Inputs> {
   readonly kind: K;
   readonly interface: Interface;
   /** Default of calls whose definition does not set it. */
   readonly methods: Call['methods'];
-  readonly inputs: C;
+  readonly inputs: (access: CallAccess) => C;
 }
 
-function complete<
-  K extends CallKind,
-  C extends Inputs,
-  const I extends Inputs,
-  V,
-  A,
-  const T extends ErrorTag,
-  const P extends readonly string[],
->(common: CommonTraits<K, C>, definition: CallDefinition<I, V, A, T, P>): Call<K, AllInputs<C, I>, V, A, T, P> {
-  return {
+/** A function that completes the definitions of calls of one kind. */
+function callsOf<K extends CallKind, C extends Inputs>(common: CommonTraits<K, C>) {
+  return <
+    const I extends Inputs,
+    V,
+    A,
+    const T extends ErrorTag = never,
+    const P extends readonly (keyof I & string)[] = readonly [],
+  >(
+    definition: CallDefinition<I, V, A, T, P>,
+  ): Call<K, AllInputs<C, I>, V, A, T, P> => ({
     ...definition,
     kind: common.kind,
     interface: common.interface,
     methods: definition.methods ?? common.methods,
-    inputs: { ...common.inputs, ...definition.inputs } as AllInputs<C, I>,
+    inputs: { ...common.inputs(definition.access), ...definition.inputs } as AllInputs<C, I>,
     args: definition.args ?? ([] as unknown as P),
     errors: definition.errors ?? [],
-  };
+  });
 }
+
+/** Reads of the job interface: in a namespace, and of objects without one. */
+export const read = callsOf({ kind: 'waiting', interface: 'jobs', methods: ['GET'], inputs: () => inNamespace });
+export const readServer = callsOf({ kind: 'waiting', interface: 'jobs', methods: ['GET'], inputs: () => onServer });
+
+/**
+ * A call of the job interface, in a namespace, that is answered once. PUT and POST are equivalent unless `methods` says
+ * otherwise. If the access allows the body to name the namespace, it may name the region, too; the query takes precedence over it.
+ */
+export const write = callsOf({
+  kind: 'plain',
+  interface: 'jobs',
+  methods: ['POST', 'PUT'],
+  inputs: (access): typeof inNamespace =>
+    access.type === 'namespace' && access.namedBy === 'body' ? namedInBody : inNamespace,
+});
+/** The same for objects without a namespace. */
+export const writeServer = callsOf({
+  kind: 'plain',
+  interface: 'jobs',
+  methods: ['POST', 'PUT'],
+  inputs: () => onServer,
+});
+
+/** A call of the notification interface. */
+export const notification = callsOf({
+  kind: 'plain',
+  interface: 'notifications',
+  methods: ['GET'],
+  inputs: () => ({}),
+});
+/** A read of the notification interface that can wait for a change. */
+export const notificationRead = callsOf({
+  kind: 'waiting',
+  interface: 'notifications',
+  methods: ['GET'],
+  inputs: () => ({}),
+});
+/** A call about the server itself. */
+export const system = callsOf({ kind: 'plain', interface: 'system', methods: ['GET', 'HEAD'], inputs: () => ({}) });
+
+/** Calls of the job interface that are answered with a sequence of items: in a namespace, and of objects without one. */
+export const stream = callsOf({ kind: 'stream', interface: 'jobs', methods: ['GET'], inputs: () => inNamespace });
+export const streamServer = callsOf({ kind: 'stream', interface: 'jobs', methods: ['GET'], inputs: () => onServer });
+
+/** Calls of the job interface that open a WebSocket. */
+export const socket = callsOf({ kind: 'socket', interface: 'jobs', methods: ['GET'], inputs: () => inNamespace });
+export const socketServer = callsOf({ kind: 'socket', interface: 'jobs', methods: ['GET'], inputs: () => onServer });

@@ -1,10 +1,10 @@
-import type { ResultAsync } from 'neverthrow';
+import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
 import type { Call } from '../api/call.js';
 import type { ErrorOf, ErrorTag } from '../api/errors.js';
 import type { InputValues } from '../api/inputs.js';
 import type { MessageSocket } from '../api/message-socket.js';
-import type { FieldFault } from '../notifications/errors.js';
+import type { FieldFault, InvalidAttributes } from '../notifications/errors.js';
 import type { EngineContext } from './context/engine-context.js';
 import type { Waiting } from './waiting/blocking-query.js';
 
@@ -62,6 +62,22 @@ export type AnyOperation = (
   caller: Principal,
   input: Readonly<Record<string, unknown>>,
 ) => ResultAsync<unknown, { readonly type: ErrorTag }>;
+
+/** An operation for what a request document describes: faults of the document are refused first. */
+export function ofDocument<D, I, T, E>(
+  operation: (context: EngineContext, caller: Principal, input: I) => ResultAsync<T, E>,
+  inputOf: (document: D) => I,
+) {
+  return (
+    context: EngineContext,
+    caller: Principal,
+    document: D & Pick<CallManner, 'faults'>,
+  ): ResultAsync<T, E | InvalidAttributes> => {
+    const { faults } = document;
+    if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
+    return operation(context, caller, inputOf(document));
+  };
+}
 
 /** The inputs of a call with what its kind gets of the circumstances. */
 export function operationInput(

@@ -257,7 +257,8 @@ export const fileCalls = {
   }),
 
   /** A file of an allocation, whole. */
-  read: stream('bytes', {
+  read: stream({
+    framing: 'bytes',
     path: '/v1/client/fs/cat/{allocation_id}',
     access: onRecord('read-fs'),
     summary: 'The complete content of a file of an allocation',
@@ -269,7 +270,8 @@ export const fileCalls = {
   }),
 
   /** A part of a file of an allocation. */
-  readAt: stream('bytes', {
+  readAt: stream({
+    framing: 'bytes',
     path: '/v1/client/fs/readat/{allocation_id}',
     access: onRecord('read-fs'),
     summary: 'A part of a file of an allocation',
@@ -286,7 +288,8 @@ export const fileCalls = {
   }),
 
   /** A file of an allocation in chunks, and further output as it is appended. */
-  stream: stream('joined', {
+  stream: stream({
+    framing: 'joined',
     path: '/v1/client/fs/stream/{allocation_id}',
     access: onRecord('read-fs'),
     summary: 'Streams a file of an allocation, including bytes appended later',
@@ -304,7 +307,8 @@ export const fileCalls = {
   }),
 
   /** The output of a task, across its rotated log files. */
-  logs: stream('joined', {
+  logs: stream({
+    framing: 'joined',
     path: '/v1/client/fs/logs/{allocation_id}',
     access: onRecord('read-logs', 'read-fs'),
     summary: 'The output of a task',

@@ -54,7 +54,8 @@ const batches: AnswerForm<StreamedEvents, StreamedEvents> = {
 /** The event stream. */
 export const clusterCalls = {
   /** The changes of jobs, evaluations, allocations, deployments, services and nodes, grouped by transaction. */
-  events: stream('lines', {
+  events: stream({
+    framing: 'lines',
     path: '/v1/event/stream',
     access: byOperation(inNamespace('read-job')),
     summary:

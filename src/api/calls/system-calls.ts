@@ -175,7 +175,8 @@ export const systemCalls = {
   }),
 
   /** The server's log, from now on. */
-  monitor: streamServer('joined', {
+  monitor: streamServer({
+    framing: 'joined',
     path: '/v1/agent/monitor',
     access: inArea('agent', 'read'),
     summary: "The server's log, from now on",

@@ -1,4 +1,4 @@
-import type { Result } from 'neverthrow';
+import type { Result, ResultAsync } from 'neverthrow';
 import type { FunctionPolicy } from '../../functions/define-function.js';
 import type { JobPolicy } from '../../jobs/admission/job-policy.js';
 import type { Cipher } from '../../ports/cipher.js';
@@ -8,7 +8,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Mailer } from '../../ports/mailer.js';
 import type { Observer } from '../../ports/observer.js';
-import type { Storage, StorageError } from '../../ports/storage.js';
+import type { ReadView, Storage, StorageError } from '../../ports/storage.js';
 import type { Tracer } from '../../ports/tracer.js';
 import type { Transform } from '../../ports/transform.js';
 import type { Settings } from '../../settings.js';
@@ -169,6 +169,14 @@ export class Turns {
     this.#waiting.shift()?.();
     if (this.#waiting.length > 0) setImmediate(this.#give);
   };
+}
+
+/** Reads one state of the store; fails as `read` does. */
+export function readResult<T, E>(
+  { storage }: EngineContext,
+  read: (view: ReadView) => Result<T, E>,
+): ResultAsync<T, E | StorageError> {
+  return storage.read(read).andThen((result) => result);
 }
 
 /** The datacenter that this server reports for itself. */

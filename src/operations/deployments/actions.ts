@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { whenActive } from '../../scheduler/deployment/actions.js';
-import type { EngineContext } from '../context/engine-context.js';
+import { type EngineContext, readResult } from '../context/engine-context.js';
 import type { CallManner } from '../operation.js';
 import {
   type ActOnDeploymentError,
@@ -92,9 +92,7 @@ export function unblockDeployment(
   input: DeploymentReference,
 ): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'unblock-deployment'] as const;
-  return context.storage
-    .read((view) => deploymentFor(view, caller, { ...input, capabilities }))
-    .andThen((found) => found)
+  return readResult(context, (view) => deploymentFor(view, caller, { ...input, capabilities }))
     .andThen((deployment) => whenActive(deployment, 'unblock'))
     .map(() => ({ evalId: '', evalCreateIndex: 0, deploymentModifyIndex: 0, revertedJobVersion: null, index: 0 }));
 }

@@ -29,7 +29,7 @@ import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
 import { type Page, pageInSteps, readPage, type Source, takesAll } from '../../queries/page.js';
 import { finish, type Steps } from '../../scheduler/steps.js';
 import { isoFromInstant } from '../../shared/instant.js';
-import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { definitionKey, type EngineContext, readResult } from '../context/engine-context.js';
 import { heldSource } from '../listing/answer-list.js';
 import { someNamespace } from '../records/declared-rows.js';
 import { answerQuery, type MayWait } from '../waiting/blocking-query.js';
@@ -480,10 +480,8 @@ function ofRun<T>(
   show: (view: ReadView, run: StoredRun) => T,
 ): ResultAsync<T, FunctionRunNotFound | StorageError> {
   const namespace = namespaceOf(input);
-  return context.storage
-    .read((view): Result<T, FunctionRunNotFound> => {
-      const run = runIn(view, namespace, input.id);
-      return run === undefined ? err(functionRunNotFound(input.id)) : ok(show(view, run));
-    })
-    .andThen((found) => found);
+  return readResult(context, (view): Result<T, FunctionRunNotFound> => {
+    const run = runIn(view, namespace, input.id);
+    return run === undefined ? err(functionRunNotFound(input.id)) : ok(show(view, run));
+  });
 }

@@ -11,7 +11,7 @@ import {
   nodeMetadata,
   type StoredNodeMetadata,
 } from '../../scheduler/nodes/node-metadata.js';
-import { type EngineContext, onlyNode } from '../context/engine-context.js';
+import { type EngineContext, onlyNode, readResult } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
 import { withNode } from './drain-and-eligibility.js';
@@ -26,12 +26,10 @@ export function readNodeMetadata(
   { nodeId }: { readonly nodeId?: string },
 ): ResultAsync<NodeMetadata, NodeMetadataError> {
   return nodeAsked(context, nodeId).asyncAndThen((id) =>
-    context.storage
-      .read((view): Result<NodeMetadata, NodeNotFound> => {
-        const stored = storedIn(view, id);
-        return stored === undefined ? err(nodeNotFound(id)) : ok(documentOf(stored));
-      })
-      .andThen((result) => result),
+    readResult(context, (view): Result<NodeMetadata, NodeNotFound> => {
+      const stored = storedIn(view, id);
+      return stored === undefined ? err(nodeNotFound(id)) : ok(documentOf(stored));
+    }),
   );
 }
 

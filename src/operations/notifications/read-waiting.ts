@@ -1,7 +1,7 @@
 import { okAsync, type Result, type ResultAsync } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Steps } from '../../scheduler/steps.js';
-import type { EngineContext } from '../context/engine-context.js';
+import { type EngineContext, readResult } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Watch } from '../waiting/parked-queries.js';
@@ -36,9 +36,7 @@ export function readRowsWaiting<T extends object, E>(
   waiting?: Waiting,
 ): IndexedRead<T, E> {
   const read = (): IndexedRead<T, E> =>
-    context.storage
-      .read((view) => run(view).map((value) => ({ ...value, index: indexIn(view, tables) })))
-      .andThen((found) => found);
+    readResult(context, (view) => run(view).map((value) => ({ ...value, index: indexIn(view, tables) })));
   return readOrWait(context, tables, read, waiting);
 }
 

@@ -6,7 +6,7 @@ import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { hour } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { credentialOf, isOver, tokenRowOf } from '../../records/caller-standing.js';
 import { secretHash } from '../../records/presented-secret.js';
 import type { Transaction } from '../../write-transaction.js';
@@ -33,9 +33,7 @@ export function createSession(
   credential: SessionCredential,
 ): ResultAsync<NewSession, PermissionDenied | StorageError> {
   // A guess is refused by a read, so it delays no writer.
-  return context.storage
-    .read((view) => tokenBehind(view, credential, context.clock.now()))
-    .andThen((known) => known)
+  return readResult(context, (view) => tokenBehind(view, credential, context.clock.now()))
     .andThen(() => commit(context, hostPrincipal, (tx) => storeSession(tx, credential)))
     .map(({ value }) => value);
 }

@@ -23,7 +23,7 @@ import type {
 import { users } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
 import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { addQueue } from '../log/change-queue.js';
@@ -80,7 +80,7 @@ async function create<E extends { readonly type: string }>(
   request: CreateConfigurationRequest,
   admit: (view: ReadView) => Result<void, E>,
 ): Promise<Result<ConfigurationView, CreateConfigurationError | E>> {
-  const decided = (await context.storage.read((view) => decide(context, view, caller, request))).andThen((it) => it);
+  const decided = await readResult(context, (view) => decide(context, view, caller, request));
   if (decided.isErr()) return err(decided.error);
   const { contents, probes } = decided.value;
   const id = context.ids.next('notification_configuration');

@@ -3,7 +3,7 @@ import type { Principal } from '../../../access/principal.js';
 import { decideUpdate } from '../../../notifications/configurations/decide-configuration.js';
 import type { Conflict } from '../../../notifications/errors.js';
 import { users } from '../../../notifications/workspace.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { findWorkspace, visibleConfigurations } from '../find-resource.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import {
@@ -70,7 +70,7 @@ async function putOnce(
   caller: Principal,
   request: CreateConfigurationRequest,
 ): Promise<Result<ConfigurationView, PutConfigurationError | NameTaken>> {
-  const read = await context.storage.read((view) =>
+  const found = await readResult(context, (view) =>
     findWorkspace(view, caller, request.workspaceId).map((workspace): Present => {
       const visible = visibleConfigurations(view, caller, workspace.id);
       const present = visible.find(({ name }) => name === request.attributes.name);
@@ -90,7 +90,6 @@ async function putOnce(
         : { type: 'other', id: present.id };
     }),
   );
-  const found = read.andThen((it) => it);
   if (found.isErr()) return err(found.error);
   const { attributes, faults = [] } = request;
   switch (found.value.type) {

@@ -25,7 +25,7 @@ import { users } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { decryptOptions, decryptSecret, encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
 import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration } from '../find-resource.js';
@@ -78,8 +78,7 @@ async function update(
   caller: Principal,
   request: UpdateConfigurationRequest,
 ): Promise<Result<ConfigurationView, UpdateConfigurationError>> {
-  const read = await context.storage.read((view) => decide(context, view, caller, request));
-  const decision = read.andThen((it) => it);
+  const decision = await readResult(context, (view) => decide(context, view, caller, request));
   if (decision.isErr()) return err(decision.error);
   const verified = await verifyIfNeeded(context, decision.value);
   if (verified.isErr()) return err(verified.error);

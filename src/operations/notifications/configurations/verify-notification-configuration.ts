@@ -11,7 +11,7 @@ import type { Recipient } from '../../../notifications/payloads/message-outline.
 import { users, type Workspace } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { findConfiguration } from '../find-resource.js';
 import { closeBreaker } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
@@ -40,14 +40,13 @@ async function verify(
   caller: Principal,
   id: string,
 ): Promise<Result<ConfigurationView, VerifyConfigurationError>> {
-  const read = await context.storage.read((view) =>
+  const found = await readResult(context, (view) =>
     findConfiguration(view, caller, id).map((found) => ({
       configuration: found.configuration,
       recipients: recipientsOf(view, found.configuration, found.workspace),
       shown: viewConfiguration(context, view, found.configuration, found.workspace),
     })),
   );
-  const found = read.andThen((it) => it);
   if (found.isErr()) return err(found.error);
   const { configuration, recipients, shown } = found.value;
   const contents = contentsOf(context, configuration);

@@ -7,7 +7,7 @@ import { type EventType, type EventTypeInput, eventTypes } from '../../../notifi
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 
 /** An event type as callers see it; times are RFC 3339 in UTC with milliseconds. */
 export type EventTypeView = Omit<EventType, 'createdAt' | 'updatedAt'> & {
@@ -39,20 +39,6 @@ export function putEventType(
   }).map(({ value }) => value);
 }
 
-/** `putEventType` for the type that a document describes. */
-export function putEventTypeOfDocument(
-  context: EngineContext,
-  caller: Principal,
-  {
-    name,
-    type,
-    faults,
-  }: { readonly name: string; readonly type: Omit<EventTypeInput, 'name'>; readonly faults: readonly FieldFault[] },
-): ReturnType<typeof putEventType> {
-  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
-  return putEventType(context, caller, { ...type, name });
-}
-
 /** Removes a type: no more events of it are accepted. Earlier ones are still delivered. */
 export function removeEventType(
   context: EngineContext,
@@ -79,14 +65,12 @@ export function showEventType(
   caller: Principal,
   { name }: { readonly name: string },
 ): ResultAsync<EventTypeView, NotFound | StorageError> {
-  return context.storage
-    .read((view): Result<EventTypeView, NotFound> => {
-      const found = hasWorkspace(caller) ? view.get(eventTypes, [name])?.record : undefined;
-      return found === undefined
-        ? err({ type: 'not_found', resource: 'event_type', id: name })
-        : ok(viewEventType(found));
-    })
-    .andThen((it) => it);
+  return readResult(context, (view): Result<EventTypeView, NotFound> => {
+    const found = hasWorkspace(caller) ? view.get(eventTypes, [name])?.record : undefined;
+    return found === undefined
+      ? err({ type: 'not_found', resource: 'event_type', id: name })
+      : ok(viewEventType(found));
+  });
 }
 
 function hasWorkspace({ management, workspaces }: Principal): boolean {

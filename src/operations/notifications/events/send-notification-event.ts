@@ -17,7 +17,7 @@ import { type Explanation, explain } from '../../../notifications/explain.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import {
   firstWithKey,
   type PublishedEvent,
@@ -87,17 +87,15 @@ export function explainEvent(
   caller: Principal,
   request: EventRequest,
 ): ResultAsync<readonly Explanation[], NotFound | InvalidAttributes | StorageError> {
-  return context.storage
-    .read((view): Result<readonly Explanation[], NotFound | InvalidAttributes> => {
-      const workspace = findWorkspace(view, caller, request.workspaceId);
-      if (workspace.isErr()) return err(workspace.error);
-      const typeNamed = (name: unknown) => alertTypeNamed(name) ?? registeredType(view, name);
-      const read = readEvent(request, context.clock.now(), typeNamed);
-      if (read.isErr()) return err(read.error);
-      const present = visibleConfigurations(view, caller, request.workspaceId);
-      return ok(explain(read.value.event, workspace.value, present));
-    })
-    .andThen((it) => it);
+  return readResult(context, (view): Result<readonly Explanation[], NotFound | InvalidAttributes> => {
+    const workspace = findWorkspace(view, caller, request.workspaceId);
+    if (workspace.isErr()) return err(workspace.error);
+    const typeNamed = (name: unknown) => alertTypeNamed(name) ?? registeredType(view, name);
+    const read = readEvent(request, context.clock.now(), typeNamed);
+    if (read.isErr()) return err(read.error);
+    const present = visibleConfigurations(view, caller, request.workspaceId);
+    return ok(explain(read.value.event, workspace.value, present));
+  });
 }
 
 /** Selects the example to send. */

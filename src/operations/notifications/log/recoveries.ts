@@ -22,7 +22,7 @@ import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { type Instant, instantFromRfc3339, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
 import type { MayWait } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/parked-queries.js';
@@ -102,9 +102,9 @@ export function countRecoverable(
   caller: Principal,
   request: BulkRedeliveryRequest,
 ): ResultAsync<RecoverableCount, NotFound | InvalidParameter | StorageError> {
-  return context.storage
-    .read((view) => decide(view, caller, request, context.clock.now()).map((it) => countOf(view, it)))
-    .andThen((it) => it);
+  return readResult(context, (view) =>
+    decide(view, caller, request, context.clock.now()).map((it) => countOf(view, it)),
+  );
 }
 
 /** Begins a bulk redelivery, which runs in the background and continues after restarts. */
@@ -294,48 +294,39 @@ export function recoverDeliveriesOfDocument(
 }
 
 /** `countRecoverable` for the deliveries that a document selects. */
-export function countRecoverableOfDocument(
-  context: EngineContext,
-  caller: Principal,
-  document: BulkDocument,
-): ResultAsync<RecoverableCount, NotFound | InvalidAttributes | StorageError> {
-  return bulk(context, caller, document, countRecoverable);
-}
+export const countRecoverableOfDocument = bulkOfDocument(countRecoverable);
 
 /** `startBulkRedelivery` for the deliveries that a document selects. */
-export function startBulkRedeliveryOfDocument(
-  context: EngineContext,
-  caller: Principal,
-  document: BulkDocument,
-): ResultAsync<RecoveryView, NotFound | InvalidAttributes | StorageError> {
-  return bulk(context, caller, document, startBulkRedelivery);
-}
+export const startBulkRedeliveryOfDocument = bulkOfDocument(startBulkRedelivery);
 
-function bulk<T>(
-  context: EngineContext,
-  caller: Principal,
-  { workspaceId, span, faults: earlier }: BulkDocument,
+function bulkOfDocument<T>(
   perform: (
     context: EngineContext,
     caller: Principal,
     request: BulkRedeliveryRequest,
   ) => ResultAsync<T, NotFound | InvalidParameter | StorageError>,
-): ResultAsync<T, NotFound | InvalidAttributes | StorageError> {
-  const { faults, refuse, since, until, outcome } = readSpan(span, earlier);
-  const text = (value: unknown, shown: string): string | undefined => {
-    if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
-    refuse(shown, `${shown} must be a string`);
-    return undefined;
+) {
+  return (
+    context: EngineContext,
+    caller: Principal,
+    { workspaceId, span, faults: earlier }: BulkDocument,
+  ): ResultAsync<T, NotFound | InvalidAttributes | StorageError> => {
+    const { faults, refuse, since, until, outcome } = readSpan(span, earlier);
+    const text = (value: unknown, shown: string): string | undefined => {
+      if (value === undefined || value === null || typeof value === 'string') return value ?? undefined;
+      refuse(shown, `${shown} must be a string`);
+      return undefined;
+    };
+    const trigger = text(span.trigger, 'trigger');
+    const configurationId = text(span.configurationId, 'configuration-id');
+    if (faults.length > 0 || since === undefined) {
+      return listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(invalid(faults)));
+    }
+    const request = { workspaceId, since, until, outcome, trigger, configurationId };
+    return perform(context, caller, request).mapErr((error) =>
+      error.type === 'invalid_parameter' ? invalid([faultAt(error.parameter, error.message)]) : error,
+    );
   };
-  const trigger = text(span.trigger, 'trigger');
-  const configurationId = text(span.configurationId, 'configuration-id');
-  if (faults.length > 0 || since === undefined) {
-    return listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(invalid(faults)));
-  }
-  const request = { workspaceId, since, until, outcome, trigger, configurationId };
-  return perform(context, caller, request).mapErr((error) =>
-    error.type === 'invalid_parameter' ? invalid([faultAt(error.parameter, error.message)]) : error,
-  );
 }
 
 interface ReadSpan {

@@ -5,7 +5,7 @@ import type { InvalidParameter, NotFound } from '../../../notifications/errors.j
 import { type ExecutionMode, type User, users, type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
-import type { EngineContext } from '../../context/engine-context.js';
+import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { type Pagination, paginate } from '../configurations/list-notification-configurations.js';
 import { findWorkspace } from '../find-resource.js';
 import { type PageRequest, readPageOrFirst } from '../list-inputs.js';
@@ -104,14 +104,12 @@ export function listOrganizations(
   caller: Principal,
   request: PageRequest & { readonly search?: string },
 ): ResultAsync<OrganizationList, InvalidParameter | StorageError> {
-  return context.storage
-    .read((view) => {
-      const found = organizationsOf(visibleWorkspaces(view, caller)).filter(
-        ({ name }) => request.search === undefined || contains(name, request.search),
-      );
-      return pageOf(context, found, request);
-    })
-    .andThen((it) => it);
+  return readResult(context, (view) => {
+    const found = organizationsOf(visibleWorkspaces(view, caller)).filter(
+      ({ name }) => request.search === undefined || contains(name, request.search),
+    );
+    return pageOf(context, found, request);
+  });
 }
 
 /** One organization, if the caller has any right on one of its workspaces. */
@@ -120,12 +118,10 @@ export function showOrganization(
   caller: Principal,
   { organization }: { readonly organization: string },
 ): ResultAsync<OrganizationView, NotFound | StorageError> {
-  return context.storage
-    .read((view): Result<OrganizationView, NotFound> => {
-      const [found] = organizationsOf(visibleWorkspaces(view, caller, organization));
-      return found === undefined ? err({ type: 'not_found', resource: 'organization', id: organization }) : ok(found);
-    })
-    .andThen((it) => it);
+  return readResult(context, (view): Result<OrganizationView, NotFound> => {
+    const [found] = organizationsOf(visibleWorkspaces(view, caller, organization));
+    return found === undefined ? err({ type: 'not_found', resource: 'organization', id: organization }) : ok(found);
+  });
 }
 
 /** The features of an organization, if the caller sees it. */
@@ -144,18 +140,16 @@ export function listWorkspaces(
   request: ListWorkspacesRequest,
 ): ResultAsync<WorkspaceList, NotFound | InvalidParameter | StorageError> {
   const { organization } = request;
-  return context.storage
-    .read((view): Result<WorkspaceList, NotFound | InvalidParameter> => {
-      const visible = visibleWorkspaces(view, caller, organization);
-      if (visible.length === 0) return err({ type: 'not_found', resource: 'organization', id: organization });
-      const found = visible.filter(matching(request));
-      if (request.sort?.startsWith('-') === true) found.reverse();
-      return pageOf(context, found, request).map(({ items, pagination }) => ({
-        items: items.map((workspace) => viewWorkspace(workspace, caller)),
-        pagination,
-      }));
-    })
-    .andThen((it) => it);
+  return readResult(context, (view): Result<WorkspaceList, NotFound | InvalidParameter> => {
+    const visible = visibleWorkspaces(view, caller, organization);
+    if (visible.length === 0) return err({ type: 'not_found', resource: 'organization', id: organization });
+    const found = visible.filter(matching(request));
+    if (request.sort?.startsWith('-') === true) found.reverse();
+    return pageOf(context, found, request).map(({ items, pagination }) => ({
+      items: items.map((workspace) => viewWorkspace(workspace, caller)),
+      pagination,
+    }));
+  });
 }
 
 /** The workspace with this name, if the caller has any right on it; of several the first by ID. */
@@ -164,16 +158,14 @@ export function showWorkspaceNamed(
   caller: Principal,
   { organization, name }: { readonly organization: string; readonly name: string },
 ): ResultAsync<WorkspaceView, NotFound | StorageError> {
-  return context.storage
-    .read((view): Result<WorkspaceView, NotFound> => {
-      const found = view
-        .list(workspaces, { index: 'by_organization', prefix: [organization, name] })
-        .find(({ record }) => allowsWorkspace(caller, record.id, 'any'));
-      return found === undefined
-        ? err({ type: 'not_found', resource: 'workspace', id: name })
-        : ok(viewWorkspace(found.record, caller));
-    })
-    .andThen((it) => it);
+  return readResult(context, (view): Result<WorkspaceView, NotFound> => {
+    const found = view
+      .list(workspaces, { index: 'by_organization', prefix: [organization, name] })
+      .find(({ record }) => allowsWorkspace(caller, record.id, 'any'));
+    return found === undefined
+      ? err({ type: 'not_found', resource: 'workspace', id: name })
+      : ok(viewWorkspace(found.record, caller));
+  });
 }
 
 /** One workspace, if the caller has any right on it. */
@@ -182,11 +174,9 @@ export function showWorkspace(
   caller: Principal,
   { workspaceId }: { readonly workspaceId: string },
 ): ResultAsync<WorkspaceView, NotFound | StorageError> {
-  return context.storage
-    .read((view) =>
-      findWorkspace(view, caller, workspaceId, 'any').map((workspace) => viewWorkspace(workspace, caller)),
-    )
-    .andThen((it) => it);
+  return readResult(context, (view) =>
+    findWorkspace(view, caller, workspaceId, 'any').map((workspace) => viewWorkspace(workspace, caller)),
+  );
 }
 
 /**
@@ -199,15 +189,13 @@ export function listMemberships(
   request: ListMembershipsRequest,
 ): ResultAsync<MembershipList, NotFound | InvalidParameter | StorageError> {
   const { organization } = request;
-  return context.storage
-    .read((view): Result<MembershipList, NotFound | InvalidParameter> => {
-      if (!administers(view, caller, organization)) {
-        return err({ type: 'not_found', resource: 'organization', id: organization });
-      }
-      const all = view.list(users, { index: 'by_organization', prefix: [organization] });
-      return pageOf(context, all.map(({ record }) => record).filter(memberMatching(request)), request);
-    })
-    .andThen((it) => it);
+  return readResult(context, (view): Result<MembershipList, NotFound | InvalidParameter> => {
+    if (!administers(view, caller, organization)) {
+      return err({ type: 'not_found', resource: 'organization', id: organization });
+    }
+    const all = view.list(users, { index: 'by_organization', prefix: [organization] });
+    return pageOf(context, all.map(({ record }) => record).filter(memberMatching(request)), request);
+  });
 }
 
 /** One user of an organization, for the same callers as `listMemberships`. */
@@ -216,14 +204,12 @@ export function showMembership(
   caller: Principal,
   { userId }: { readonly userId: string },
 ): ResultAsync<User, NotFound | StorageError> {
-  return context.storage
-    .read((view): Result<User, NotFound> => {
-      const user = view.get(users, [userId])?.record;
-      return user === undefined || !administers(view, caller, user.organization)
-        ? err({ type: 'not_found', resource: 'user', id: userId })
-        : ok(user);
-    })
-    .andThen((it) => it);
+  return readResult(context, (view): Result<User, NotFound> => {
+    const user = view.get(users, [userId])?.record;
+    return user === undefined || !administers(view, caller, user.organization)
+      ? err({ type: 'not_found', resource: 'user', id: userId })
+      : ok(user);
+  });
 }
 
 function administers(view: ReadView, caller: Principal, organization: string): boolean {

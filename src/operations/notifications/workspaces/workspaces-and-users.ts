@@ -60,20 +60,6 @@ export function putWorkspace(
   }).map(({ value }) => value);
 }
 
-/** `putWorkspace` for the workspace that a document describes. */
-export function putWorkspaceOfDocument(
-  context: EngineContext,
-  caller: Principal,
-  {
-    id,
-    workspace,
-    faults,
-  }: { readonly id: string; readonly workspace: Omit<WorkspaceInput, 'id'>; readonly faults: readonly FieldFault[] },
-): ReturnType<typeof putWorkspace> {
-  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
-  return putWorkspace(context, caller, { ...workspace, id });
-}
-
 /** Removes a workspace with its configurations; unfinished deliveries are cancelled. Management only. */
 export function removeWorkspace(
   context: EngineContext,
@@ -152,20 +138,6 @@ export function putUser(
     if (JSON.stringify(tx.get(users, [id])?.record) !== JSON.stringify(user)) tx.put(users, user);
     return ok(user);
   }).map(({ value }) => value);
-}
-
-/** `putUser` for the user that a document describes. */
-export function putUserOfDocument(
-  context: EngineContext,
-  caller: Principal,
-  {
-    id,
-    user,
-    faults,
-  }: { readonly id: string; readonly user: Omit<User, 'id'>; readonly faults: readonly FieldFault[] },
-): ReturnType<typeof putUser> {
-  if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
-  return putUser(context, caller, { ...user, id });
 }
 
 /** Removes a user. Configurations that name the user keep working for their other users. Management only. */
