@@ -6,6 +6,7 @@ import { type Column, DataTable } from '../../parts/table.js';
 import { Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { durationText } from '../../rules/durations.js';
+import { visible } from '../../rules/safe-text.js';
 import { useConfigurations } from './configurations.js';
 import { BulkPanel } from './recoveries.js';
 import { askedOf, type DeliveryFilters, filtersOf, isFiltered } from './requests.js';
@@ -179,7 +180,7 @@ function Filters({ filters, names }: FiltersProps) {
             <option value="">any configuration</option>
             {[...names].map(([id, name]) => (
               <option key={id} value={id}>
-                {name}
+                {visible(name)}
               </option>
             ))}
             {filters.configuration !== '' && !names.has(filters.configuration) && (

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { box, type ValueOf } from '../../app/engine.js';
 import { useRead } from '../../app/read.js';
 import { Link, place, setQuery } from '../../app/router.js';
@@ -77,6 +77,7 @@ function Delivered({ room, delivery, refresh }: DeliveredProps) {
   const { attempts, eventId, createdAt, settledAt, recipients } = delivery;
   const chosen = Number(place.value.query.get('try'));
   const attempt = attempts.find(({ number }) => number === chosen) ?? attempts.at(-1);
+  useNewAttempts(attempts);
   return (
     <>
       <div class="panel">
@@ -129,6 +130,17 @@ function Delivered({ room, delivery, refresh }: DeliveredProps) {
       </div>
     </>
   );
+}
+
+/** Says the result of a try that is made while one watches. */
+function useNewAttempts(attempts: readonly Attempt[]): void {
+  const last = attempts.at(-1);
+  const seen = useRef(last?.number);
+  useEffect(() => {
+    if (last === undefined || seen.current === last.number) return;
+    seen.current = last.number;
+    announce(`Try ${last.number}: ${last.failure === null ? 'accepted' : failureName(last.failure.class)}`);
+  }, [last?.number]);
 }
 
 /** When the next try is, as it counts down, and what it waits for. */
@@ -332,7 +344,7 @@ function RequestPanel({ attempt, body, owner }: RequestProps) {
           <p>
             Body{request === null ? '' : `, ${bytesText(request.bodyBytes)}`} <Copy value={body} what="the body" />
           </p>
-          <pre class="payload">
+          <pre class="payload" tabIndex={0}>
             <LongText of={body} />
           </pre>
         </>
@@ -370,7 +382,9 @@ function AnswerPanel({ attempt }: { readonly attempt: Attempt }) {
             )}{' '}
             <Copy value={body} what="the answer" />
           </p>
-          <pre class="payload">{body === '' ? <span class="secondary">empty</span> : <LongText of={body} />}</pre>
+          <pre class="payload" tabIndex={0}>
+            {body === '' ? <span class="secondary">empty</span> : <LongText of={body} />}
+          </pre>
         </>
       )}
     </section>

@@ -303,7 +303,7 @@ function EventFacts({ room, event }: { readonly room: Room; readonly event: Deta
             <p>
               Attributes, as filters see them <Copy value={content} what="the attributes" />
             </p>
-            <pre class="payload">
+            <pre class="payload" tabIndex={0}>
               <LongText of={content} />
             </pre>
           </>

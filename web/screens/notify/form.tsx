@@ -33,8 +33,11 @@ export function ConfigurationForm({ room, configuration }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const isChanged = JSON.stringify(values) !== JSON.stringify(before);
   useEffect(() => {
+    // A browser may not let a frame ask; what was written is kept in any case.
     guardLeaving(
-      isChanged ? () => confirm('Leave the page? What you have written stays until this tab is closed.') : undefined,
+      isChanged && !room.isPortal
+        ? () => confirm('Leave the page? What you have written stays until this tab is closed.')
+        : undefined,
     );
     return () => guardLeaving(undefined);
   }, [isChanged]);
@@ -215,7 +218,11 @@ function TextField({
     autocomplete: isSecret === true ? ('new-password' as const) : ('off' as const),
     spellcheck: false,
     'aria-invalid': problems[problem] !== undefined,
-    'aria-describedby': `hint-${name} problem-${problem}`,
+    'aria-describedby':
+      [
+        ...(hint === undefined ? [] : [`hint-${name}`]),
+        ...(problems[problem] === undefined ? [] : [`problem-${problem}`]),
+      ].join(' ') || undefined,
     onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
       set({ [name]: event.currentTarget.value }),
   };

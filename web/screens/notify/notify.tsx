@@ -99,7 +99,7 @@ function WorkspacesScreen() {
   const shown = known.slice((page - 1) * perPage, page * perPage);
   const key = JSON.stringify(shown);
   const rows = useRead(`notify-workspaces:${key}`, { read: ({ signal }) => workspaceRows(shown, signal) });
-  useRefresh(rows, true);
+  useRefresh(rows, true, 30_000);
   return (
     <Screen title="Notify">
       <search>
