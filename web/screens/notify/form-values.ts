@@ -1,6 +1,6 @@
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import type { DeliveryOptionsInput } from '../../../src/notifications/delivery/delivery-options.js';
-import type { ConfigurationView } from '../../../src/operations/notifications/configurations/configuration-view.js';
+import type { ConfigurationView } from './answers.js';
 import { headersOf, triggerNamed, wordsOf } from './requests.js';
 
 /** What the form of a configuration has, as people write it. Secrets are empty until they are replaced. */

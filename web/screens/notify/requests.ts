@@ -1,9 +1,7 @@
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import { type TriggerSpelling, triggerDefinitions } from '../../../src/notifications/events/trigger.js';
 import type { Obstacle } from '../../../src/notifications/explain.js';
-import type { ConfigurationView } from '../../../src/operations/notifications/configurations/configuration-view.js';
-import type { DeliveryDetails } from '../../../src/operations/notifications/log/delivery-log.js';
-import type { BulkRedeliverySpan } from '../../../src/operations/notifications/log/recoveries.js';
+import type { BulkRedeliverySpan, ConfigurationView, DeliveryDetails } from './answers.js';
 
 /* What the page asks the server, and what it hands over to be asked elsewhere. */
 

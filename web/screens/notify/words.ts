@@ -1,9 +1,8 @@
 import type { FailureClass } from '../../../src/notifications/delivery/classify-failure.js';
 import type { Obstacle } from '../../../src/notifications/explain.js';
-import type { ConfigurationView } from '../../../src/operations/notifications/configurations/configuration-view.js';
-import type { DeliverySummary } from '../../../src/operations/notifications/log/delivery-log.js';
 import type { StateMark } from '../../job-rules.js';
 import { counted, durationText } from '../../rules/durations.js';
+import type { ConfigurationView, DeliverySummary } from './answers.js';
 
 /* States of notifications, as people read them. Names of kinds and triggers that are not listed are shown as they are. */
 
