@@ -2,8 +2,9 @@ import type { Client } from 'signalbox/client';
 
 /* What calls about notifications answer and take, for rules that are used without a browser. */
 
-type Method = (...args: never[]) => PromiseLike<unknown>;
-type Answer<M extends Method> = Extract<Awaited<ReturnType<M>>, { readonly value: unknown }>['value'];
+type Answer<M> = M extends (...args: never[]) => infer R
+  ? Extract<Awaited<R>, { readonly value: unknown }>['value']
+  : never;
 type Arguments<M> = M extends (...args: infer A) => unknown ? A : never;
 
 export type ConfigurationView = Answer<Client['notifications']['create']>;
