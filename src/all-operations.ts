@@ -97,6 +97,7 @@ import { listScalingPolicies, readScalingPolicy } from './operations/jobs/readin
 import { parseJobSource } from './operations/jobs/registration/parse-job-source.js';
 import { planJob } from './operations/jobs/registration/plan-job.js';
 import { registerJob } from './operations/jobs/registration/register-job.js';
+import { simulateJob } from './operations/jobs/registration/simulate-job.js';
 import { validateSubmittedJob } from './operations/jobs/registration/validate-submitted-job.js';
 import { scaleJob } from './operations/jobs/scale-job.js';
 import { stopJob } from './operations/jobs/stop-job.js';
@@ -255,6 +256,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     untagVersion: untagJobVersion,
     forceLaunch,
     restart: restartJob,
+    simulate: simulateJob,
     readRestart: readJobRestart,
     cancelRestart: cancelJobRestart,
     actions: listJobActions,

@@ -2,12 +2,7 @@
 import { parseCron } from '../src/jobs/periodic/cron-expression.js';
 
 export { causeOf } from '../src/jobs/runs/failure-causes.js';
-export { type JobHealth, jobHealth, type StateMark } from '../src/jobs/status/job-health.js';
-
-/** Whether a deployment is under way. */
-export function isDeploying(deployment: { readonly Status: string } | null | undefined): boolean {
-  return deployment != null && /^(?:running|paused|pending|blocked|unblocking|initializing)$/.test(deployment.Status);
-}
+export { isDeploying, type JobHealth, jobHealth, type StateMark } from '../src/jobs/status/job-health.js';
 
 /** How often these expressions launch on a day on which they launch; those that are due together count once for each. */
 export function launchesPerDay(specs: readonly string[]): number {

@@ -3,7 +3,9 @@ import { render } from 'preact';
 import { beginFollowing } from './app/live.js';
 import { Page } from './app/pages.js';
 import { forgetReads } from './app/read.js';
+import { section } from './app/router.js';
 import { beginSession, session } from './app/session.js';
+import { beginPortal } from './screens/portal/tokens.js';
 import './page.css';
 
 let wasSignedIn = false;
@@ -12,6 +14,10 @@ effect(() => {
   if (session.value === 'signed-out' && wasSignedIn) forgetReads();
   wasSignedIn = session.value === 'signed-in';
 });
-void beginSession();
-beginFollowing();
+// In the frame of a host there is no session: the page gets its tokens from there.
+if (section.peek() === 'portal') beginPortal();
+else {
+  void beginSession();
+  beginFollowing();
+}
 render(<Page />, document.getElementById('page') ?? document.body);

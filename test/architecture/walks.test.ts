@@ -37,13 +37,14 @@ const added = [
   'src/operations/jobs/reading/outlook.ts',
   'src/operations/jobs/reading/read-ended-runs.ts',
   'src/operations/jobs/registration/plan-seal.ts',
+  'src/operations/jobs/registration/simulate-job.ts',
   'src/operations/notifications/read-waiting.ts',
   'src/operations/notifications/search.ts',
   'src/operations/notifications/workspaces/portal-tokens.ts',
 ];
 const mostFiles = 858;
 const mostLines = 145_113;
-const mostLinesAdded = 2_916;
+const mostLinesAdded = 3_209;
 
 const list = 'SIGNALBOX_WALKS';
 const sources = sourceFiles(['src', 'adapters']);

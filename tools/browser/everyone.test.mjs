@@ -30,7 +30,7 @@ before(async () => {
   const periodic = { ...jobNamed('periodic', 'exit 0'), Type: 'batch', Periodic: { Specs: ['30 2 * * *'], TimeZone: 'Europe/Berlin' } };
   const large = jobNamed('large', 'exit 0');
   large.TaskGroups[0].Tasks[0].Resources = { CPU: 20, MemoryMB: 9_000_000 };
-  const odd = { ...jobNamed('a/b % # ? é 🚀', 'exit 0'), Type: 'batch', Name: hostile };
+  const odd = { ...jobNamed('a/b%#?é🚀', 'exit 0'), Type: 'batch', Name: hostile };
   for (const job of [web, batch, dispatched, periodic, large, odd]) await register(server.url, job);
   const id = await allocationOf(server.url, 'web', ['running']);
   const nodes = await (await fetch(`${server.url}/v1/nodes`)).json();
@@ -49,7 +49,7 @@ before(async () => {
     'job: failed': 'jobs/default/once',
     'job: schedule': 'jobs/default/periodic/schedule',
     'job: dispatch': 'jobs/default/dispatched/dispatch',
-    'job: odd name': `jobs/default/${encodeURIComponent('a/b % # ? é 🚀')}`,
+    'job: odd name': `jobs/default/${encodeURIComponent('a/b%#?é🚀')}`,
     'job: gone': 'jobs/default/none',
     'new job': 'jobs/new',
     allocation: `allocs/${id}`,

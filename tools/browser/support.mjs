@@ -1,26 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { chromiumPath } from './chromium.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const usualPaths = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/snap/bin/chromium',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-
 /** A Chromium that resolves these names to this machine. */
 export function startBrowser(names) {
-  const executablePath = process.env.SIGNALBOX_CHROMIUM ?? usualPaths.find((path) => existsSync(path));
+  const executablePath = chromiumPath();
   if (executablePath === undefined) throw new Error('No Chromium found; name one in SIGNALBOX_CHROMIUM');
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',');
   // Root can run Chromium only without its sandbox.
@@ -106,6 +97,50 @@ export function jobNamed(ID, script, actions = []) {
     Actions: actions,
   };
   return { ID, Name: ID, Type: 'service', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [task] }] };
+}
+
+/** A page whose faults are collected: errors of the console and of scripts, violations of the policy, requests to other origins. */
+export async function watchedPage(context, allowed = []) {
+  const page = await context.newPage();
+  const faults = [];
+  await page.exposeFunction('reportViolation', (violation) => faults.push(`policy: ${violation}`));
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      window.reportViolation(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error.message}`));
+  page.on('console', (message) => {
+    // Chromium reports each refused request, too; what the page does with it is tested.
+    if (message.type() === 'error' && !/^Failed to load resource/.test(message.text())) faults.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (/^https?:$/.test(protocol) && ![new URL(page.url()).origin, 'null', ...allowed].includes(origin) && page.url() !== 'about:blank')
+      faults.push(`request to ${request.url()}`);
+  });
+  return { page, faults };
+}
+
+/** Forwards requests below a prefix that the server does not know, as a proxy that strips it. */
+export async function startPrefixProxy(prefix, target) {
+  const { request: ask } = await import('node:http');
+  const proxy = createHttpServer((request, response) => {
+    if (!request.url.startsWith(`${prefix}/`)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const headers = { ...request.headers };
+    const forwarded = ask(target + request.url.slice(prefix.length), { method: request.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    forwarded.on('error', () => response.destroy());
+    request.pipe(forwarded);
+    response.on('close', () => forwarded.destroy());
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  return { url: `http://127.0.0.1:${proxy.address().port}${prefix}`, ended: () => proxy.close() };
 }
 
 /** Collects what a page must never do: errors, violations of its policy, and requests to other origins. Call it before the page is opened. */

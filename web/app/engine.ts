@@ -8,10 +8,40 @@ export const lostSince = signal<number | undefined>(undefined);
 /** Counts refusals for a missing right: the session may have ended, or rights have changed. */
 export const refusals = signal(0);
 
+/** Tokens of a page in a frame, which its host hands over and renews. They are in memory only. */
+export interface TokenSource {
+  /** The token; waits until there is one. Rejects when the signal aborts. */
+  readonly token: (signal: AbortSignal | null | undefined) => Promise<string>;
+  /** The server did not accept this token: it has ended, or a right is missing. */
+  readonly refused: (token: string) => void;
+}
+
+let tokens: TokenSource | undefined;
+
+/** Requests carry these tokens instead of the session of the browser, which may be that of somebody else. */
+export function carryTokens(source: TokenSource): void {
+  tokens = source;
+}
+
+/** A refused request is sent once more, with the next token: it was not carried out. */
+async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  if (tokens === undefined) return fetch(input, init);
+  for (let isSecond = false; ; isSecond = true) {
+    const token = await tokens.token(init.signal);
+    const headers = new Headers(init.headers);
+    headers.delete('X-SVC-Session');
+    headers.set('X-SVC-Token', token);
+    const response = await fetch(input, { ...init, headers, credentials: 'omit' });
+    if (response.status !== 401 && response.status !== 403) return response;
+    tokens.refused(token);
+    if (isSecond) return response;
+  }
+}
+
 /** The browser's `fetch`, which notes whether the server answers. */
 async function observedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(input, init);
+    const response = await send(input, init);
     // A proxy answers for a server that is down.
     if (response.status === 502 || response.status === 504) lostSince.value ??= Date.now();
     else lostSince.value = undefined;

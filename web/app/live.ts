@@ -91,7 +91,8 @@ export function beginFollowing(): void {
   });
 }
 
-function watchVisibility(): void {
+/** Keeps `isShown` as the tab is. */
+export function watchVisibility(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer);
@@ -150,7 +151,7 @@ async function followEvents(signal: AbortSignal): Promise<void> {
   let index = latest;
   for (let failures = 0; !signal.aborted; ) {
     await rightsKnown(signal);
-    const topics: Topic[] = may('read-job', '*') ? ['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service'] : [];
+    const topics: Topic[] = may('jobs.read', '*') ? ['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service'] : [];
     if (mayInArea('node', 'read')) topics.push('Node');
     if (topics.length === 0) return;
     try {

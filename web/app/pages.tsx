@@ -13,10 +13,13 @@ const JobScreen = lazy(() => import('../screens/job/job.js').then((each) => each
 const NewJobScreen = lazy(() => import('../screens/job/edit.js').then((each) => each.NewJobScreen));
 const NodeScreen = lazy(() => import('../screens/nodes.js').then((each) => each.NodeScreen));
 const NodesScreen = lazy(() => import('../screens/nodes.js').then((each) => each.NodesScreen));
+const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
+const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
 const ScheduleScreen = lazy(() => import('../screens/schedule.js').then((each) => each.ScheduleScreen));
 const SystemScreen = lazy(() => import('../screens/system.js').then((each) => each.SystemScreen));
 
 export function Page() {
+  if (place.value.path[0] === 'portal') return <PortalPage path={place.value.path.slice(1)} />;
   return (
     <Shell>
       <Current />
@@ -45,6 +48,7 @@ function Current() {
     return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
   if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
   if (first === 'system' || first === 'access') return <SystemScreen />;
+  if (first === 'notify') return <NotifyScreen path={path.slice(1)} />;
   return <NotFound />;
 }
 

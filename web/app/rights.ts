@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { type GuardedCall, rightsOfCalls } from '../rules/rights-of-calls.js';
 import type { box, ValueOf } from './engine.js';
 
 export type CallerRights = ValueOf<typeof box.tokens.rights>;
@@ -16,12 +17,13 @@ export function receiveRights(received: CallerRights): void {
   rights.value = received;
 }
 
-/** Whether the caller has a capability in the namespace, or for `*` in any. */
-export function may(capability: string, namespace: string): boolean {
+/** Whether the caller may make a call in the namespace, or for `*` in any. */
+export function may(call: GuardedCall, namespace: string): boolean {
   const held = rights.value;
   if (held === undefined) return false;
   if (held.management) return true;
-  const has = (of: readonly string[] | undefined): boolean => of?.includes(capability) === true;
+  const enough: readonly string[] = rightsOfCalls[call];
+  const has = (of: readonly string[] | undefined): boolean => of?.some((each) => enough.includes(each)) === true;
   return namespace === '*' ? Object.values(held.namespaces).some(has) : has(held.namespaces[namespace]);
 }
 

@@ -7,6 +7,8 @@ interface PageSettings {
   readonly signIn: 'token' | 'open' | 'host';
   readonly title?: string;
   readonly links?: readonly { readonly label: string; readonly href: string }[];
+  /** Whose pages may show this one in a frame: origins, or `self`. */
+  readonly frameAncestors?: readonly string[];
 }
 
 /** The address of the page, which ends with a slash: taken once, because addresses of the history do not change it. */

@@ -36,9 +36,9 @@ interface Section {
 
 const sections: readonly Section[] = [
   { path: '', title: 'Now', key: 'h', isShown: () => true },
-  { path: 'jobs', title: 'Jobs', key: 'j', isShown: () => may('list-jobs', '*') || may('read-job', '*') },
-  { path: 'functions', title: 'Functions', key: 'f', isShown: () => may('read-job', '*') },
-  { path: 'schedule', title: 'Schedule', key: 's', isShown: () => may('read-job', '*') },
+  { path: 'jobs', title: 'Jobs', key: 'j', isShown: () => may('jobs.list', '*') || may('jobs.read', '*') },
+  { path: 'functions', title: 'Functions', key: 'f', isShown: () => may('functions.list', '*') },
+  { path: 'schedule', title: 'Schedule', key: 's', isShown: () => may('jobs.read', '*') },
   { path: 'nodes', title: 'Nodes', key: 'd', isShown: () => mayInArea('node', 'read') },
   {
     path: 'notify',
@@ -83,6 +83,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       <QuestionDialog />
       {isFinding.value && <Find close={() => (isFinding.value = false)} />}
       {isHelping.value && <Help />}
+      {isChoosingZone.value && <ZoneDialog />}
       {state === 'signed-out' && <SignInAgain />}
       <Toasts />
     </>
@@ -140,22 +141,67 @@ function NamespaceChoice() {
   );
 }
 
+const other = 'other';
+const isChoosingZone = signal(false);
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function ZoneChoice() {
-  const zones = [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])];
+  const chosen = preferences.value.zone;
+  const zones = [...new Set(['UTC', ...(chosen === '' ? [] : [chosen])])];
+  const choose = (wanted: string): void => {
+    if (wanted === other) isChoosingZone.value = true;
+    else prefer({ zone: wanted });
+  };
   return (
     <label title={`Times are shown in ${zone.value}`}>
       <span class="sr">Time zone</span>
-      <select value={preferences.value.zone} onChange={(event) => prefer({ zone: event.currentTarget.value })}>
+      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">{ownZone} (mine)</option>
         {zones.map((each) => (
           <option key={each} value={each}>
             {each}
           </option>
         ))}
+        <option value={other}>Another zone…</option>
       </select>
     </label>
+  );
+}
+
+/** All zones that the browser knows. */
+function ZoneDialog() {
+  const close = (): void => {
+    isChoosingZone.value = false;
+  };
+  const choose = (event: Event): void => {
+    event.preventDefault();
+    prefer({ zone: String(new FormData(event.currentTarget as HTMLFormElement).get('zone')) });
+    close();
+  };
+  return (
+    <Dialog title="Time zone" close={close}>
+      <form onSubmit={choose}>
+        <div class="field">
+          <label for="zone">Zone in which times are shown</label>
+          <select id="zone" name="zone" autofocus defaultValue={zone.value}>
+            {Intl.supportedValuesOf('timeZone').map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+          <small>A schedule is always shown in its own zone.</small>
+        </div>
+        <div class="actions">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="primary">
+            Choose
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 

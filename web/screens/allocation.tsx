@@ -77,7 +77,7 @@ function Header({ allocation, refresh }: { readonly allocation: Allocation; read
         </Link>
       </span>
       <span class="room" />
-      {isLive && may('alloc-lifecycle', Namespace) && (
+      {isLive && may('jobs.restart', Namespace) && (
         <div class="actions">
           <button type="button" onClick={() => void restart()}>
             Restart
@@ -148,7 +148,7 @@ function Content({ allocation, below }: { readonly allocation: Allocation; reado
   const [first] = tasks;
   const [view = '', ...rest] = below;
   const logs = first === undefined ? undefined : addressOf(['allocs', ID, 'logs', first, 'stdout']);
-  const readsLogs = may('read-logs', Namespace);
+  const readsLogs = may('files.readLog', Namespace);
   useKey('l', logs === undefined || !readsLogs ? undefined : () => navigate(logs));
   return (
     <>
@@ -157,10 +157,10 @@ function Content({ allocation, below }: { readonly allocation: Allocation; reado
         tabs={[
           { name: '', label: 'Overview', to: addressOf(['allocs', ID]) },
           ...(logs === undefined || !readsLogs ? [] : [{ name: 'logs', label: 'Logs', to: logs }]),
-          ...(may('read-fs', Namespace)
+          ...(may('files.list', Namespace)
             ? [{ name: 'files', label: 'Files', to: addressOf(['allocs', ID, 'files']) }]
             : []),
-          ...(may('alloc-exec', Namespace)
+          ...(may('jobs.runAction', Namespace)
             ? [{ name: 'actions', label: 'Actions', to: addressOf(['allocs', ID, 'actions']) }]
             : []),
         ]}
@@ -241,7 +241,7 @@ function Task({
         </h2>
         <StatusMark status={ended} />
         {state.Restarts > 0 && <span>{counted(state.Restarts, 'restart')}</span>}
-        {may('read-logs', namespace) && (
+        {may('files.readLog', namespace) && (
           <Link to={addressOf(['allocs', id, 'logs', name, state.Failed ? 'stderr' : 'stdout'])}>Logs</Link>
         )}
       </div>

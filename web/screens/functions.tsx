@@ -187,12 +187,12 @@ function FunctionHeader({ of }: { readonly of: FunctionEntry }) {
       {standing(of)}
       <span class="room" />
       <div class="actions">
-        {may('submit-job', namespace) && (
+        {may('functions.pause', namespace) && (
           <button type="button" onClick={() => void act(isPaused ? 'resume' : 'pause')}>
             {isPaused ? 'Resume' : 'Pause'}
           </button>
         )}
-        {failed > 0 && may('dispatch-job', namespace) && (
+        {failed > 0 && may('functions.retry', namespace) && (
           <button
             type="button"
             onClick={() =>
@@ -213,7 +213,7 @@ function FunctionHeader({ of }: { readonly of: FunctionEntry }) {
             Retry failed…
           </button>
         )}
-        {counts.queued + counts.scheduled > 0 && may('submit-job', namespace) && (
+        {counts.queued + counts.scheduled > 0 && may('functions.cancel', namespace) && (
           <button
             type="button"
             class="danger"
@@ -287,7 +287,7 @@ function Causes({ namespace, name }: FunctionProps) {
             </small>
           </span>
           <Link to={addressOf(['functions', namespace, 'runs', example.id])}>The latest</Link>
-          {may('dispatch-job', namespace) && <RetryCause namespace={namespace} name={name} cause={cause} />}
+          {may('functions.retry', namespace) && <RetryCause namespace={namespace} name={name} cause={cause} />}
         </div>
       ))}
     </section>
@@ -445,17 +445,17 @@ function RunHeader({ namespace, run }: { readonly namespace: string; readonly ru
       <StatusMark status={run.state} /> <Id of={run.id} what="the run's ID" />
       <span class="room" />
       <div class="actions">
-        {isOver && run.state !== 'succeeded' && may('dispatch-job', namespace) && (
+        {isOver && run.state !== 'succeeded' && may('functions.retry', namespace) && (
           <button type="button" onClick={() => void act('retryRun')}>
             Retry
           </button>
         )}
-        {isOver && may('dispatch-job', namespace) && (
+        {isOver && may('functions.enqueue', namespace) && (
           <button type="button" onClick={() => void again()}>
             Run again with the same input
           </button>
         )}
-        {!isOver && may('dispatch-job', namespace) && (
+        {!isOver && may('functions.cancel', namespace) && (
           <button type="button" class="danger" onClick={() => void act('cancelRun')}>
             Cancel
           </button>
@@ -530,7 +530,7 @@ function RunDetails({ namespace, run }: { readonly namespace: string; readonly r
           </section>
         )}
       </div>
-      {may('read-logs', namespace) && <RunLog namespace={namespace} run={run} />}
+      {may('functions.log', namespace) && <RunLog namespace={namespace} run={run} />}
     </>
   );
 }

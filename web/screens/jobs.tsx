@@ -8,7 +8,7 @@ import { may } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { Time } from '../app/time.js';
-import { isDeploying, jobHealth } from '../job-rules.js';
+import { jobHealth } from '../job-rules.js';
 import { ask } from '../parts/dialog.js';
 import { CountBar, Mark, StatusMark } from '../parts/marks.js';
 import { type Column, DataTable, useSteadyRows } from '../parts/table.js';
@@ -137,7 +137,7 @@ async function readPages(
 }
 
 function JobsActions({ namespace }: { readonly namespace: string }) {
-  if (!may('submit-job', namespace)) return null;
+  if (!may('jobs.register', namespace)) return null;
   return (
     <>
       <span class="room" />
@@ -250,7 +250,7 @@ function NoJobs() {
   return (
     <>
       <p>There are no jobs yet.</p>
-      {may('submit-job', '*') && (
+      {may('jobs.register', '*') && (
         <p>
           <Link to={addressOf(['jobs', 'new'])}>Run a job</Link>, or <code>signalbox job run FILE</code>
         </p>
@@ -404,9 +404,7 @@ export function typeWord(job: Pick<JobEntry, 'Type' | 'Periodic' | 'Parameterize
 function healthOf({ job, activity }: JobRow) {
   return jobHealth(
     job,
-    activity === undefined
-      ? undefined
-      : { wanted: activity.GroupCountSum, isDeploying: isDeploying(activity.LatestDeployment) },
+    activity === undefined ? undefined : { wanted: activity.GroupCountSum, deployment: activity.LatestDeployment },
   );
 }
 
@@ -443,9 +441,9 @@ function Allocations({ job }: { readonly job: JobEntry }) {
 }
 
 function BulkActions({ chosen, clear }: { readonly chosen: readonly JobEntry[]; readonly clear: () => void }) {
-  const stoppable = chosen.filter((job) => !job.Stop && may('deregister-job', job.Namespace));
+  const stoppable = chosen.filter((job) => !job.Stop && may('jobs.stop', job.Namespace));
   const restartable = chosen.filter(
-    (job) => !isParent(job) && job.Status === 'running' && may('alloc-lifecycle', job.Namespace),
+    (job) => !isParent(job) && job.Status === 'running' && may('jobs.restart', job.Namespace),
   );
   const names = (jobs: readonly JobEntry[]) => (
     <ul>

@@ -16,11 +16,12 @@ import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
 import { isPromotable, promote } from './job/deployments.js';
+import { declaredMeta } from './job/dispatch.js';
 
 /** The first screen: what needs a person, with the reason and the next action; then what is going on. */
 export function NowScreen() {
   const namespace = namespaceWanted();
-  const readsJobs = may('read-job', namespace);
+  const readsJobs = may('jobs.read', namespace);
   return (
     <Screen title="Now">
       <section class="panel">
@@ -119,7 +120,7 @@ function Failure({ cause }: { readonly cause: Cause }) {
           <Link class="button" to={address}>
             See the runs
           </Link>
-          {!isFunction && may('dispatch-job', namespace) && cause.example.id !== jobId && (
+          {!isFunction && may('jobs.dispatch', namespace) && cause.example.id !== jobId && (
             <RunAgain namespace={namespace} jobId={jobId} cause={cause} />
           )}
         </>
@@ -190,17 +191,6 @@ function RunAgain({
   );
 }
 
-type Job = NonNullable<ValueOf<typeof box.jobs.read>>;
-
-/** The meta that an instance was dispatched with: the names that its definition declares. */
-export function declaredMeta({
-  Meta,
-  ParameterizedJob,
-}: Pick<Job, 'Meta' | 'ParameterizedJob'>): Record<string, string> {
-  const names = new Set([...(ParameterizedJob?.MetaRequired ?? []), ...(ParameterizedJob?.MetaOptional ?? [])]);
-  return Object.fromEntries(Object.entries(Meta ?? {}).filter(([name]) => names.has(name)));
-}
-
 function Promotions({ namespace }: { readonly namespace: string }) {
   const deployments = useRead(`now:deployments:${namespace}`, {
     topics: ['Deployment', 'Allocation'],
@@ -219,7 +209,7 @@ function Promotions({ namespace }: { readonly namespace: string }) {
               <Link class="button" to={addressOf(['jobs', deployment.Namespace, deployment.JobID])}>
                 Review
               </Link>
-              {may('submit-job', deployment.Namespace) && (
+              {may('deployments.promote', deployment.Namespace) && (
                 <button
                   type="button"
                   class="primary"

@@ -179,7 +179,7 @@ function TryExpression({ namespace }: { readonly namespace: string }) {
     timeZone: '',
   });
   const [failure, setFailure] = useState('');
-  const where = ['parse-job', 'read-job', 'submit-job'].some((right) => may(right, namespace)) ? namespace : undefined;
+  const where = may('jobs.trySchedule', namespace) ? namespace : undefined;
   const tryOut = async (wanted: string, zoneOf: string): Promise<void> => {
     const answered = await (wanted === ''
       ? okAsync(undefined)

@@ -270,6 +270,15 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['JobModifyIndex', 'Index'],
   ),
+  JobSimulation: wholeObject({
+    ...{ from: time, until: time, playedUntil: time, isCut: flag },
+    timeline: listOf(
+      objectSchema({ at: time, kind: text, namespace: text, jobId: text, subject: text, text }, [
+        ...['at', 'kind', 'subject', 'text'],
+      ]),
+    ),
+    jobs: listOf(wholeObject({ namespace: text, jobId: text, running: count, starting: count, isWaiting: flag })),
+  }),
   JobPlacement: wholeObject({
     groups: listOf(
       wholeObject({

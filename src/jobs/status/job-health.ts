@@ -51,8 +51,13 @@ interface GroupCounts {
 interface Activity {
   /** Desired allocations of all groups. */
   readonly wanted: number;
-  /** Whether a deployment is under way. */
-  readonly isDeploying: boolean;
+  /** The newest one, if there is any. */
+  readonly deployment?: { readonly Status: string } | null;
+}
+
+/** Whether a deployment is under way. */
+export function isDeploying(deployment: Activity['deployment']): boolean {
+  return deployment != null && !/^(?:successful|failed|cancelled)$/.test(deployment.Status);
 }
 
 const health = (word: JobHealth['word'], mark: StateMark): JobHealth => ({ word, mark });
@@ -71,29 +76,23 @@ function ended(outcome: string | undefined): JobHealth {
   return outcome === 'stopped' ? health('Stopped', 'off') : health('Complete', 'good');
 }
 
-function working(
-  { Type, JobSummary }: HealthFacts,
-  { wanted, isDeploying = false }: Partial<Activity> = {},
-): JobHealth {
+/** The first state that applies. */
+function working({ Type, JobSummary }: HealthFacts, { wanted, deployment }: Partial<Activity> = {}): JobHealth {
   const groups = Object.values(JobSummary.Summary ?? {});
   const sum = (of: keyof GroupCounts): number => groups.reduce((total, group) => total + group[of], 0);
-  const running = sum('Running');
-  const waits = sum('Queued') > 0;
-  if (waits && running === 0) return health('Waiting for room', 'waiting');
-  if (isDeploying) return health('Deploying', 'running');
-  if (waits) return health('Waiting for room', 'waiting');
-  if (wanted === 0 && running === 0) return health('Scaled to zero', 'off');
-  if (sum('Starting') > 0) return health('Recovering', 'running');
-  if (
-    sum('Unknown') > 0 ||
-    (running === 0 && sum('Lost') > 0) ||
-    (wanted !== undefined && isLasting(Type) && running < wanted)
-  )
-    return health('Degraded', 'degraded');
-  return isLasting(Type) ? health('Healthy', 'good') : health('Running', 'running');
-}
-
-/** Allocations of other types end when their work is done: fewer than desired is not a fault. */
-function isLasting(type: string): boolean {
-  return type === 'service';
+  const [queued, starting, running] = [sum('Queued'), sum('Starting'), sum('Running')];
+  // Allocations of other types end when their work is done: fewer than desired is not a fault.
+  const isLasting = Type === 'service';
+  const states: readonly (readonly [boolean, JobHealth['word'], StateMark])[] = [
+    [queued > 0 && running === 0, 'Waiting for room', 'waiting'],
+    [isDeploying(deployment), 'Deploying', 'running'],
+    [queued > 0, 'Waiting for room', 'waiting'],
+    [wanted === 0 && running === 0, 'Scaled to zero', 'off'],
+    [starting > 0, 'Recovering', 'running'],
+    [sum('Unknown') > 0 || (running === 0 && sum('Lost') > 0), 'Degraded', 'degraded'],
+    [isLasting && wanted !== undefined && running < wanted, 'Degraded', 'degraded'],
+    [isLasting, 'Healthy', 'good'],
+  ];
+  const [, word, mark] = states.find(([applies]) => applies) ?? [true, 'Running', 'running'];
+  return health(word, mark);
 }

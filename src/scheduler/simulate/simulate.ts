@@ -1,34 +1,50 @@
+import type { Job } from '../../jobs/document/job.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
-import { isClientTerminal, isTerminalAllocation } from '../allocation.js';
+import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
+import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
 import { progressDeadlineOf } from '../deployment/transition-deployment.js';
 import { isDraining, type Node } from '../node.js';
 import { type DrainDecision, type DrainedNode, decideDrains } from '../nodes/decide-drain.js';
+import { finish, type Steps } from '../steps.js';
 import { Agents } from './simulated-agents.js';
 import { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedCluster, SimulatedEvent, Simulation } from './simulation.js';
 
-/** The maximum number of distinct times in one simulation: bounds a cluster whose events never end. */
-const mostTimes = 100_000;
+/** How much one simulation does at most: times, records examined and lines of its timeline. A cluster whose events never end is cut there. */
+const boundless = { times: 100_000, records: Number.POSITIVE_INFINITY, lines: Number.POSITIVE_INFINITY };
 
 /**
  * Simulates a cluster on virtual time, up to `until`: how the scheduler, the deployments, the drains and the nodes react to the events. The
  * decisions are an engine's, made by the same functions. Pure: equal arguments give the same timeline.
  */
 export function simulate(start: SimulatedCluster, events: readonly SimulatedEvent[], until: Instant): Simulation {
+  return finish(simulateInSteps(start, events, until));
+}
+
+/** The same in steps of a few milliseconds for thousands of records, within limits. */
+export function* simulateInSteps(
+  start: SimulatedCluster,
+  events: readonly SimulatedEvent[],
+  until: Instant,
+  most: typeof boundless = boundless,
+): Steps<Simulation> {
   const world = new SimulatedWorld(start);
   const agents = new Agents(world, start.agents);
   const refused: { event: SimulatedEvent; reason: string }[] = [];
   const waiting = [...events].sort((left, right) => left.at - right.at);
-  for (let count = 0; count < mostTimes; count += 1) {
+  let playedUntil = until;
+  for (let count = 1; ; count += 1) {
     const drains = decideDrains(drainsOf(world));
-    const next = Math.min(
-      waiting[0]?.at ?? Infinity,
-      agents.next,
-      world.nextWait,
-      drains.next ?? Infinity,
-      deadline(world),
-    );
+    yield;
+    const reports = agents.next;
+    yield;
+    const deadlines = yield* deadline(world);
+    const next = Math.min(waiting[0]?.at ?? Infinity, reports, world.nextWait, drains.next ?? Infinity, deadlines);
     if (!isWork(drains) && next > until) break;
+    if (count > most.times || world.examined > most.records || world.timeline.length > most.lines) {
+      playedUntil = world.now;
+      break;
+    }
     if (!isWork(drains)) world.now = Math.max(world.now, next);
     world.index += 1;
     settleDrains(world, drains);
@@ -37,14 +53,21 @@ export function simulate(start: SimulatedCluster, events: readonly SimulatedEven
       const reason = applyEvent(world, agents, event);
       if (reason !== undefined) refused.push({ event, reason });
     }
-    agents.report();
-    for (const { ID } of world.deployments.values()) world.moveDeployment(ID, { type: 'deadline' });
-    world.work();
+    yield* agents.report();
+    for (const { ID } of activeDeployments(world)) {
+      yield;
+      world.moveDeployment(ID, { type: 'deadline' });
+    }
+    yield* world.work();
   }
   const { timeline, jobs, nodes, allocations, deployments, evaluations } = world;
   const lists = { nodes: [...nodes.values()], allocations: [...allocations.values()], jobs: [...jobs.values()] };
   const rest = { deployments: [...deployments.values()], evaluations: [...evaluations.values()] };
-  return { timeline, ...lists, ...rest, refused };
+  return { timeline, ...lists, ...rest, refused, playedUntil };
+}
+
+function activeDeployments({ deployments }: SimulatedWorld): Deployment[] {
+  return [...deployments.values()].filter(isActiveDeployment);
 }
 
 /** Applies an event; returns the reason when it cannot be applied. */
@@ -54,7 +77,7 @@ function applyEvent(world: SimulatedWorld, agents: Agents, event: SimulatedEvent
       world.register(event.job, 'job-register');
       return undefined;
     case 'stop': {
-      const job = world.jobs.get(event.jobId);
+      const job = world.jobOf(named(event));
       if (job === undefined) return `there is no job "${event.jobId}"`;
       world.stop(job);
       return undefined;
@@ -69,17 +92,26 @@ function applyEvent(world: SimulatedWorld, agents: Agents, event: SimulatedEvent
       return changeNode(world, { ...node, Status: event.status }, `is ${event.status}`);
     }
     case 'fail':
-      return failAllocations(world, agents, event.allocation);
+      return failAllocations(world, agents, event);
     case 'deployment': {
-      const deployment = world.latestDeploymentOf(event.jobId);
+      const deployment = world.latestDeploymentOf(named(event));
       if (deployment === undefined) return `job "${event.jobId}" has no deployment`;
       return world.moveDeployment(deployment.ID, { type: event.action });
     }
   }
 }
 
-function failAllocations(world: SimulatedWorld, agents: Agents, name: string): string | undefined {
-  const live = [...world.allocations.values()].filter((one) => one.Name === name && !isTerminalAllocation(one));
+function named({ namespace = 'default', jobId }: { readonly namespace?: string; readonly jobId: string }) {
+  return { Namespace: namespace, JobID: jobId };
+}
+
+function failAllocations(
+  world: SimulatedWorld,
+  agents: Agents,
+  { namespace = 'default', allocation: name }: { readonly namespace?: string; readonly allocation: string },
+): string | undefined {
+  const isNamed = (one: Allocation): boolean => one.Name === name && one.Namespace === namespace;
+  const live = [...world.allocations.values()].filter((one) => isNamed(one) && !isTerminalAllocation(one));
   for (const allocation of live) agents.statusChanged(allocation, 'failed');
   return live.length === 0 ? `there is no live allocation "${name}"` : undefined;
 }
@@ -89,12 +121,9 @@ function changeNode(world: SimulatedWorld, node: Node, text: string): undefined 
   world.nodes.set(node.ID, { ...node, ModifyIndex: world.index });
   world.log('node', node.Name, text);
   const onNode = [...world.allocations.values()].filter((one) => one.NodeID === node.ID && !isClientTerminal(one));
-  const concerned = new Set(onNode.map(({ JobID }) => JobID));
-  for (const job of world.jobs.values()) if (job.Type === 'system' && !job.Stop) concerned.add(job.ID);
-  for (const id of concerned) {
-    const job = world.jobs.get(id);
-    if (job !== undefined) world.evaluate(job, 'node-update', node.ID);
-  }
+  const concerned = new Set(onNode.map((one) => world.jobOf(one)));
+  for (const job of world.jobs.values()) if (job.Type === 'system' && !job.Stop) concerned.add(job);
+  for (const job of concerned) if (job !== undefined) world.evaluate(job, 'node-update', node.ID);
   world.unblock();
 }
 
@@ -116,9 +145,8 @@ function drainsOf(world: SimulatedWorld) {
   }));
   return {
     nodes: nodes as readonly DrainedNode[],
-    jobOf: ({ JobID }: { readonly JobID: string }) => world.jobs.get(JobID),
-    liveOf: ({ JobID }: { readonly JobID: string }) =>
-      world.allocationsOf(JobID).filter((one) => !isTerminalAllocation(one)),
+    jobOf: (one: Allocation) => world.jobOf(one),
+    liveOf: (one: Allocation) => world.allocationsOf(one).filter((each) => !isTerminalAllocation(each)),
     now: world.now,
   };
 }
@@ -128,28 +156,25 @@ function isWork({ migrations, completed }: DrainDecision): boolean {
 }
 
 function settleDrains(world: SimulatedWorld, { migrations, completed }: DrainDecision): void {
-  const concerned = new Set<string>();
+  const concerned = new Set<Job | undefined>();
   for (const { allocation, transition } of migrations) {
     world.allocations.set(allocation.ID, { ...allocation, DesiredTransition: transition, ModifyIndex: world.index });
-    concerned.add(allocation.JobID);
+    concerned.add(world.jobOf(allocation));
   }
   for (const node of completed) {
     world.nodes.set(node.ID, { ...node, DrainStrategy: null, ModifyIndex: world.index });
     world.log('node', node.Name, 'is drained');
   }
-  for (const id of concerned) {
-    const job = world.jobs.get(id);
-    if (job !== undefined) world.evaluate(job, 'node-drain');
-  }
+  for (const job of concerned) if (job !== undefined) world.evaluate(job, 'node-drain');
 }
 
 /** When the first deployment fails unless there is progress. */
-function deadline(world: SimulatedWorld): Instant {
-  const moments = [...world.deployments.values()].map((deployment) => {
-    const allocations = world
-      .allocationsOf(deployment.JobID)
-      .filter(({ DeploymentID }) => DeploymentID === deployment.ID);
-    return progressDeadlineOf({ deployment, allocations }) ?? Number.POSITIVE_INFINITY;
-  });
-  return Math.min(Number.POSITIVE_INFINITY, ...moments);
+function* deadline(world: SimulatedWorld): Steps<Instant> {
+  let first = Number.POSITIVE_INFINITY;
+  for (const deployment of activeDeployments(world)) {
+    yield;
+    const allocations = world.allocationsOf(deployment).filter(({ DeploymentID }) => DeploymentID === deployment.ID);
+    first = Math.min(first, progressDeadlineOf({ deployment, allocations }) ?? Number.POSITIVE_INFINITY);
+  }
+  return first;
 }

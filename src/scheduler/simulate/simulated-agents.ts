@@ -4,6 +4,7 @@ import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstan
 import { type Allocation, type ClientStatus, isClientTerminal, type TaskState } from '../allocation.js';
 import { triggerAfterReport } from '../allocation-reports.js';
 import { withHealth } from '../deployment/actions.js';
+import type { Steps } from '../steps.js';
 import type { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedAgents as Behaviour } from './simulation.js';
 
@@ -35,11 +36,12 @@ export class Agents {
   }
 
   /** Sends all due reports. */
-  report(): void {
+  *report(): Steps<void> {
     for (const { ID } of [...this.#world.allocations.values()]) {
       const allocation = this.#world.allocations.get(ID);
       const next = allocation === undefined ? undefined : this.#nextOf(allocation);
       if (allocation === undefined || next === undefined || next.at > this.#world.now) continue;
+      yield;
       if (next.status !== 'healthy') this.statusChanged(allocation, next.status);
       else this.#world.change(withHealth(allocation, true, this.#write()));
     }
@@ -49,7 +51,7 @@ export class Agents {
   statusChanged(before: Allocation, status: ClientStatus): void {
     const world = this.#world;
     const after = { ...before, ...this.#stateOf(before, status) };
-    const job = world.jobs.get(before.JobID);
+    const job = world.jobOf(before);
     const unhealthy = status === 'failed' && before.DeploymentID !== undefined && !before.DeploymentStatus?.Healthy;
     const trigger = job === undefined ? undefined : triggerAfterReport(job, before, after, world.now);
     if (job !== undefined && trigger !== undefined) world.evaluate(job, trigger);
@@ -74,8 +76,9 @@ export class Agents {
     return watched ? { at: started + this.#minHealthyTime(allocation), status: 'healthy' } : undefined;
   }
 
-  #minHealthyTime({ JobID, TaskGroup }: Allocation): number {
-    const group = this.#world.jobs.get(JobID)?.TaskGroups.find(({ Name }: TaskGroup) => Name === TaskGroup);
+  #minHealthyTime(allocation: Allocation): number {
+    const { TaskGroups = [] } = this.#world.jobOf(allocation) ?? {};
+    const group = TaskGroups.find(({ Name }: TaskGroup) => Name === allocation.TaskGroup);
     return (group?.Update?.MinHealthyTime ?? 0) / 1_000_000;
   }
 

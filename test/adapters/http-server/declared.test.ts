@@ -403,6 +403,13 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     PreserveResources: pair(false, true, { beside: { Job: scaled(resources(222)), Diff: true } }),
     Seal: pair(false, true),
   },
+  'jobs.simulate': {
+    Job: pair(sampleJob('job'), sampleJob('another')),
+    drainNode: pair('', 'unknown'),
+    downNode: pair('', 'unknown'),
+    duration: pair('1s', '1h'),
+    workFor: pair('1s', '5m'),
+  },
   'jobs.dispatch': {
     JobID: pair('template', 'other', { beside: ofTemplate }),
     Payload: pair('aGVsbG8=', 'aGk='),

@@ -41,6 +41,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   'jobs.tagVersion': { Version: 0, Description: 'kept' },
   'jobs.parse': { JobHCL: 'job "x" {\n  group "g" {\n    task "t" {\n      driver = "raw_exec"\n    }\n  }\n}\n' },
   'jobs.restart': { job: 'job', atOnce: 2 },
+  'jobs.simulate': { Job: sampleJob('job', { Priority: 70 }), duration: '10m', workFor: '2m' },
   'jobs.cancelRestart': { job: 'job' },
   'jobs.trySchedule': { specs: ['30 2 * * *'], timeZone: 'Europe/Berlin' },
   'jobs.validate': { Job: sampleJob('x') },

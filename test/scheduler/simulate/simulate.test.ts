@@ -4,8 +4,9 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import { isClientTerminal, isTerminalAllocation } from '../../../src/scheduler/allocation.js';
 import { capacityUsedBy, nodeCapacity } from '../../../src/scheduler/cluster/capacity.js';
 import { isActiveDeployment } from '../../../src/scheduler/deployment/deployment.js';
-import { simulate } from '../../../src/scheduler/simulate/simulate.js';
+import { simulate, simulateInSteps } from '../../../src/scheduler/simulate/simulate.js';
 import type { SimulatedEvent, Simulation } from '../../../src/scheduler/simulate/simulation.js';
+import { finish } from '../../../src/scheduler/steps.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -222,3 +223,79 @@ function checkCounts(played: Simulation): void {
     if (!held && !blocked) expect(running).toHaveLength(job.Stop ? 0 : (job.TaskGroups[0]?.Count ?? 0));
   }
 }
+
+describe('two namespaces with jobs of one ID', () => {
+  const one = web('/bin/v1', { Count: 2 });
+  const other: Job = { ...web('/bin/v1', { Count: 1 }), Namespace: 'other' };
+  const both: readonly SimulatedEvent[] = [
+    { at: now, do: 'register', job: one },
+    { at: now, do: 'register', job: other },
+  ];
+  const names = (played: Simulation): string[] =>
+    live(played)
+      .map(({ Namespace, Name }) => `${Namespace} ${Name}`)
+      .sort();
+
+  it('are two jobs', () => {
+    const played = simulate({ now, nodes }, both, now + hour);
+    expect(names(played)).toEqual(['default web.app[0]', 'default web.app[1]', 'other web.app[0]']);
+    expect(played.jobs.map(({ Namespace, Version, Stable }) => [Namespace, Version, Stable])).toEqual([
+      ['default', 0, true],
+      ['other', 0, true],
+    ]);
+    expect(played.timeline.filter(({ kind }) => kind === 'job').map(({ namespace }) => namespace)).toEqual([
+      'default',
+      'other',
+    ]);
+  });
+
+  it('have separate events', () => {
+    const played = simulate(
+      { now, nodes },
+      [
+        ...both,
+        { at: now + minute, do: 'stop', namespace: 'other', jobId: 'web' },
+        { at: now + minute, do: 'fail', namespace: 'third', allocation: 'web.app[0]' },
+        { at: now + minute, do: 'deployment', namespace: 'third', jobId: 'web', action: 'promote' },
+      ],
+      now + hour,
+    );
+    expect(names(played)).toEqual(['default web.app[0]', 'default web.app[1]']);
+    expect(played.refused.map(({ reason }) => reason)).toEqual([
+      'there is no live allocation "web.app[0]"',
+      'job "web" has no deployment',
+    ]);
+  });
+});
+
+describe('a simulation in steps', () => {
+  it('is the same, and says where it was cut', () => {
+    const whole = simulate({ now, nodes }, [registered], now + hour);
+    expect(finish(simulateInSteps({ now, nodes }, [registered], now + hour))).toEqual(whole);
+    expect(whole.playedUntil).toBe(now + hour);
+    for (const most of [
+      { times: 2, records: Number.POSITIVE_INFINITY, lines: 1000 },
+      { times: 1000, records: 5, lines: 1000 },
+      { times: 1000, records: Number.POSITIVE_INFINITY, lines: 3 },
+    ]) {
+      const cut = finish(simulateInSteps({ now, nodes }, [registered], now + hour, most));
+      expect(cut.playedUntil).toBeLessThan(now + hour);
+      expect(cut.timeline).toEqual(whole.timeline.slice(0, cut.timeline.length));
+      expect(cut.timeline.every(({ at }) => at <= cut.playedUntil)).toBe(true);
+    }
+  });
+
+  it('begins with what waits for room', () => {
+    const small = web('/bin/v1', { Count: 200 });
+    const full = simulate({ now, nodes }, [{ at: now, do: 'register', job: small }], now + minute);
+    const blocked = full.evaluations.filter(({ Status }) => Status === 'blocked');
+    expect(blocked).toHaveLength(1);
+    const { jobs, allocations, deployments } = full;
+    const later = now + minute;
+    const start = { now: later, nodes: full.nodes, jobs, allocations, deployments, evaluations: blocked };
+    const room: SimulatedEvent = { at: later, do: 'join', node: nodeFrom('n9') };
+    expect(live(simulate(start, [room], later + hour)).length).toBeGreaterThan(live(full).length);
+    const forgotten = simulate({ ...start, evaluations: [] }, [room], later + hour);
+    expect(live(forgotten).length).toBe(live(full).length);
+  });
+});

@@ -8,6 +8,7 @@ import { Mark, StatusMark } from '../../parts/marks.js';
 import { Id, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
+import type { GuardedCall } from '../../rules/rights-of-calls.js';
 import type { JobFacts } from './job.js';
 
 type Deployment = NonNullable<ValueOf<typeof box.jobs.latestDeployment>>;
@@ -43,7 +44,7 @@ export function DeploymentPanel({
   readonly refresh: () => Promise<void>;
 }) {
   const { ID, Namespace, JobVersion, Status, StatusDescription, TaskGroups } = deployment;
-  const mayAct = may('submit-job', Namespace) && isDeploying(deployment);
+  const mayDo = (call: GuardedCall): boolean => isDeploying(deployment) && may(call, Namespace);
   const act = (run: PromiseLike<unknown>): void => void run.then(refresh);
   const deadline = Math.min(
     ...Object.values(TaskGroups).map(
@@ -62,17 +63,17 @@ export function DeploymentPanel({
             deadline in <Countdown until={deadline} />
           </span>
         )}
-        {mayAct && isPromotable(deployment) && (
+        {mayDo('deployments.promote') && isPromotable(deployment) && (
           <button type="button" class="primary" onClick={() => act(promote(deployment))}>
             Promote
           </button>
         )}
-        {mayAct && (
+        {mayDo('deployments.pause') && (
           <button type="button" onClick={() => act(pause(deployment))}>
             {Status === 'paused' ? 'Resume' : 'Pause'}
           </button>
         )}
-        {mayAct && (
+        {mayDo('deployments.fail') && (
           <button
             type="button"
             class="danger"

@@ -4,7 +4,7 @@ import { addressOf, navigate, place } from '../../app/router.js';
 import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { bytesText } from '../../rules/durations.js';
-import type { JobFacts } from './job.js';
+import type { Job, JobFacts } from './job.js';
 
 /** The most bytes of a payload. */
 const mostPayload = 16 * 1024;
@@ -14,7 +14,7 @@ export function DispatchForm({ namespace, id, job }: JobFacts) {
   const declared = job.ParameterizedJob;
   const [failure, setFailure] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const [payload, setPayload] = useState('');
+  const [payload, setPayload] = useState(place.value.query.get('payload') ?? '');
   if (declared == null) return <p>The job is not dispatched: its definition has no parameterized block.</p>;
   const required = declared.MetaRequired ?? [];
   const optional = declared.MetaOptional ?? [];
@@ -108,4 +108,13 @@ export function DispatchForm({ namespace, id, job }: JobFacts) {
       </button>
     </form>
   );
+}
+
+/** The meta that an instance was dispatched with: the names that its definition declares. */
+export function declaredMeta({
+  Meta,
+  ParameterizedJob,
+}: Pick<Job, 'Meta' | 'ParameterizedJob'>): Record<string, string> {
+  const names = new Set([...(ParameterizedJob?.MetaRequired ?? []), ...(ParameterizedJob?.MetaOptional ?? [])]);
+  return Object.fromEntries(Object.entries(Meta ?? {}).filter(([name]) => names.has(name)));
 }

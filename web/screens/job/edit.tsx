@@ -72,7 +72,7 @@ export function DefinitionTab({ namespace, id, job }: JobFacts) {
             </Link>
             <Copy value={text} what="the definition" label="Copy" />
             <Download text={text} name={`${name}.${format === 'hcl' ? 'nomad.hcl' : 'json'}`} />
-            {may('submit-job', namespace) && (
+            {may('jobs.register', namespace) && (
               <Link class="button" to={addressOf(['jobs', 'new'], { copy: id, ns: namespace })}>
                 Clone…
               </Link>
@@ -398,7 +398,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
               <button
                 type="button"
                 class="primary"
-                disabled={!isCurrent || isBusy || !may('submit-job', planned.namespace)}
+                disabled={!isCurrent || isBusy || !may('jobs.register', planned.namespace)}
                 onClick={() => void apply()}
               >
                 Apply this plan
@@ -497,9 +497,7 @@ async function parsed(
   namespace: string | undefined,
 ): Promise<{ readonly job?: JobDocument; readonly problems: readonly Problem[] }> {
   if (source.format === 'json') return fromJson(source.text);
-  const where =
-    namespace ??
-    (may('parse-job', 'default') || may('submit-job', 'default') ? 'default' : (namespaceNames.peek()[0] ?? 'default'));
+  const where = namespace ?? (may('jobs.parse', 'default') ? 'default' : (namespaceNames.peek()[0] ?? 'default'));
   const read = await box.jobs.parse(source.text, {
     namespace: where,
     canonicalize: false,

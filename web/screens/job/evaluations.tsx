@@ -58,7 +58,7 @@ export function EvaluationsTab({ namespace, id }: JobFacts) {
   };
   return (
     <>
-      {may('submit-job', namespace) && (
+      {may('jobs.evaluate', namespace) && (
         <div class="toolbar">
           <button type="button" onClick={() => void again()}>
             Evaluate again

@@ -6,7 +6,7 @@ import { may } from '../../app/rights.js';
 import { addressOf, Link, navigate, place } from '../../app/router.js';
 import { Screen, Tabs } from '../../app/shell.js';
 import { Time } from '../../app/time.js';
-import { isDeploying, jobHealth } from '../../job-rules.js';
+import { jobHealth } from '../../job-rules.js';
 import { ask } from '../../parts/dialog.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
@@ -128,7 +128,7 @@ function Header({ namespace, id, job, statuses, summary }: JobFacts) {
             JobSummary: counts,
             ...(activity.Outcome === undefined ? {} : { Outcome: activity.Outcome }),
           },
-          { wanted: activity.GroupCountSum, isDeploying: isDeploying(activity.LatestDeployment) },
+          { wanted: activity.GroupCountSum, deployment: activity.LatestDeployment },
         );
   const live =
     activity?.Allocs?.filter(({ ClientStatus }) => ClientStatus === 'running' || ClientStatus === 'pending').length ??
@@ -154,7 +154,7 @@ interface ActionsProps {
 
 function Actions({ namespace, id, job, live }: ActionsProps) {
   const edit = addressOf(['jobs', namespace, id, 'plan']);
-  const mayEdit = may('submit-job', namespace) && !job.Dispatched && job.ParentID === '';
+  const mayEdit = may('jobs.register', namespace) && !job.Dispatched && job.ParentID === '';
   useKey('e', mayEdit ? () => navigate(edit) : undefined);
   return (
     <div class="actions">
@@ -163,32 +163,32 @@ function Actions({ namespace, id, job, live }: ActionsProps) {
           Edit
         </Link>
       )}
-      {isParameterized(job) && !job.Stop && may('dispatch-job', namespace) && (
+      {isParameterized(job) && !job.Stop && may('jobs.dispatch', namespace) && (
         <Link class="button" to={addressOf(['jobs', namespace, id, 'dispatch'])}>
           Dispatch
         </Link>
       )}
-      {isPeriodic(job) && !job.Stop && may('submit-job', namespace) && (
+      {isPeriodic(job) && !job.Stop && may('jobs.forceLaunch', namespace) && (
         <button type="button" onClick={() => void launch(namespace, id)}>
           Launch now
         </button>
       )}
-      {!isParent(job) && live > 0 && may('alloc-lifecycle', namespace) && (
+      {!isParent(job) && live > 0 && may('jobs.restart', namespace) && (
         <button type="button" onClick={() => askRestart(namespace, id, live)}>
           Restart…
         </button>
       )}
-      {job.Stop && job.ParentID === '' && may('submit-job', namespace) && (
+      {job.Stop && job.ParentID === '' && may('jobs.revert', namespace) && (
         <button type="button" onClick={() => void startAgain(namespace, id)}>
           Start again
         </button>
       )}
-      {!job.Stop && may('deregister-job', namespace) && (
+      {!job.Stop && may('jobs.stop', namespace) && (
         <button type="button" class="danger" onClick={() => askStop(namespace, id, live)}>
           Stop…
         </button>
       )}
-      {job.Stop && may('deregister-job', namespace) && (
+      {job.Stop && may('jobs.stop', namespace) && (
         <button type="button" class="danger" onClick={() => askPurge(namespace, id)}>
           Purge…
         </button>
@@ -295,7 +295,7 @@ function JobTabs({ namespace, id, job, tab }: JobTabsProps) {
         ...shown('', 'Overview'),
         ...shown('runs', 'Runs', isParent(job) || job.Type === 'batch' || job.Type === 'sysbatch'),
         ...shown('schedule', 'Schedule', isPeriodic(job)),
-        ...shown('dispatch', 'Dispatch', isParameterized(job) && may('dispatch-job', namespace)),
+        ...shown('dispatch', 'Dispatch', isParameterized(job) && may('jobs.dispatch', namespace)),
         ...shown('definition', 'Definition'),
         ...shown('versions', 'Versions', job.ParentID === ''),
         ...shown('deployments', 'Deployments', job.Type === 'service'),

@@ -1,17 +1,19 @@
-import { box, type EntryOf, type ValueOf } from '../../app/engine.js';
+import { Fragment } from 'preact';
+import { box, type EntryOf, messageOf, type ValueOf } from '../../app/engine.js';
 import { keepEqual, useRead } from '../../app/read.js';
 import { may } from '../../app/rights.js';
-import { addressOf, Link } from '../../app/router.js';
+import { addressOf, Link, navigate } from '../../app/router.js';
 import { Time } from '../../app/time.js';
 import { isDeploying } from '../../job-rules.js';
 import { ask } from '../../parts/dialog.js';
 import { Mark, StatusMark } from '../../parts/marks.js';
 import { type Column, DataTable } from '../../parts/table.js';
-import { Copy, Id, Text } from '../../parts/text.js';
+import { Copy, Id, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
 import { DeploymentPanel } from './deployments.js';
+import { declaredMeta } from './dispatch.js';
 import { isParent, type JobFacts } from './job.js';
 
 export function OverviewTab(facts: JobFacts) {
@@ -20,11 +22,77 @@ export function OverviewTab(facts: JobFacts) {
     <>
       {job.Status === 'pending' && <p class="notice waiting">The job has not been scheduled yet.</p>}
       <Restart {...facts} />
+      {job.Dispatched && <Input {...facts} />}
       {job.Type === 'service' && <LatestDeployment {...facts} />}
       {isParent(job) ? <Launcher {...facts} /> : <Groups {...facts} />}
       {!isParent(job) && <Allocations {...facts} />}
     </>
   );
+}
+
+/** What an instance was dispatched with; the same again, or changed. */
+function Input({ namespace, job }: JobFacts) {
+  const meta = declaredMeta(job);
+  const payload = job.Payload ? decodedPayload(job.Payload) : '';
+  const again = async (): Promise<void> => {
+    const dispatched = await box.jobs.dispatch(job.ParentID, {
+      namespace,
+      meta,
+      ...(job.Payload ? { payload: job.Payload } : {}),
+    });
+    dispatched.match(
+      ({ dispatchedJobId }) => navigate(addressOf(['jobs', namespace, dispatchedJobId])),
+      (error) => announce(`It was not dispatched: ${messageOf(error)}`),
+    );
+  };
+  const prefilled = Object.fromEntries(Object.entries(meta).map(([name, value]) => [`meta.${name}`, value]));
+  return (
+    <section class="panel">
+      <div class="line">
+        <h2 class="what">Input</h2>
+        {may('jobs.dispatch', namespace) && (
+          <>
+            <button type="button" onClick={() => void again()}>
+              Run again
+            </button>
+            <Link
+              class="button"
+              to={addressOf(['jobs', namespace, job.ParentID, 'dispatch'], {
+                ...prefilled,
+                payload: payload.length > 4000 ? undefined : payload,
+              })}
+            >
+              Edit and run
+            </Link>
+          </>
+        )}
+      </div>
+      <dl class="facts">
+        {Object.entries(meta).map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>
+              <Text of={name} />
+            </dt>
+            <dd>
+              <Text of={value} />
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+      {payload !== '' && (
+        <pre>
+          <LongText of={payload} />
+        </pre>
+      )}
+      {payload === '' && Object.keys(meta).length === 0 && (
+        <p class="hint">It was dispatched without meta and payload.</p>
+      )}
+    </section>
+  );
+}
+
+function decodedPayload(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (unit) => unit.charCodeAt(0)));
 }
 
 function Launcher({ namespace, id }: JobFacts) {
@@ -54,7 +122,7 @@ function Restart({ namespace, id }: JobFacts) {
         {value.failed > 0 ? `, ${value.failed} failed` : ''} · {value.state === 'running' ? 'under way' : value.state} ·
         since <Time at={value.startedAt} />
       </p>
-      {value.state === 'running' && may('alloc-lifecycle', namespace) && (
+      {value.state === 'running' && may('jobs.restart', namespace) && (
         <button
           type="button"
           onClick={() => void box.jobs.cancelRestart(id, { namespace }).then(() => restart.refresh())}
@@ -130,7 +198,7 @@ interface ScaleProps {
 }
 
 function Scale({ namespace, id, group, count, isStopped }: ScaleProps) {
-  if (isStopped || !may('scale-job', namespace)) return null;
+  if (isStopped || !may('jobs.scale', namespace)) return null;
   const open = (): void => {
     let wanted = count;
     ask({
@@ -239,7 +307,7 @@ function NodeReasons({
           </li>
         ))}
       </ul>
-      {may('submit-job', namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change</Link>}
+      {may('jobs.register', namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change</Link>}
     </details>
   );
 }
@@ -378,7 +446,7 @@ function LogLinks({
   readonly namespace: string;
   readonly tasks: readonly string[];
 }) {
-  if (!may('read-logs', namespace)) return null;
+  if (!may('files.readLog', namespace)) return null;
   return (
     <span class="chips">
       {tasks.slice(0, 4).map((task) => (

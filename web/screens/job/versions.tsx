@@ -48,10 +48,10 @@ export function VersionsTab({ namespace, id, job, range }: VersionsProps) {
                 <Link to={addressOf(['jobs', namespace, id, 'definition'], { version: String(version.Version) })}>
                   Source
                 </Link>
-                {may('submit-job', namespace) && version.Version !== job.Version && (
+                {may('jobs.revert', namespace) && version.Version !== job.Version && (
                   <Revert namespace={namespace} id={id} job={job} version={version} />
                 )}
-                {may('submit-job', namespace) && (
+                {may('jobs.tagVersion', namespace) && (
                   <Tag namespace={namespace} id={id} version={version} done={() => void versions.refresh()} />
                 )}
               </div>

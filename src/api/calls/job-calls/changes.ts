@@ -5,6 +5,7 @@ import type { DispatchedJob } from '../../../operations/jobs/dispatch-job.js';
 import type { JobScaleStatus } from '../../../operations/jobs/reading/read-scale-status.js';
 import type { JobPlan } from '../../../operations/jobs/registration/plan-job.js';
 import type { Registered } from '../../../operations/jobs/registration/register-job.js';
+import type { JobSimulation } from '../../../operations/jobs/registration/simulate-job.js';
 import type { ValidatedJob } from '../../../operations/jobs/registration/validate-submitted-job.js';
 import type { StoppedJob } from '../../../operations/jobs/stop-job.js';
 import type { ForcedLaunch } from '../../../operations/periodic/launches.js';
@@ -46,12 +47,11 @@ import {
 import { boolean, integer, text } from '../../text-codecs.js';
 
 /** A job document from a caller. The operation refuses anything but an object. */
-const jobDocument = judgedByOperation(
-  inBody(
-    'Job',
-    jsonDocument<JobInput>(() => namedSchema('SubmittedJob')),
-  ),
+const optionalJob = inBody(
+  'Job',
+  jsonDocument<JobInput>(() => namedSchema('SubmittedJob')),
 );
+const jobDocument = judgedByOperation(optionalJob);
 
 /** The region that a document is to be registered in: the body takes precedence over the query, unlike elsewhere. */
 const regionOfDocument = eitherOf(inBody('Region', jsonName), region);
@@ -416,6 +416,23 @@ export const jobControlCalls = {
     },
     errors: registrationFaults,
     answer: plan,
+  }),
+
+  /** Plays a change of a job, a drain or the loss of a node on virtual time, from the present state. */
+  simulate: write({
+    path: '/v1/jobs/simulate',
+    access: byOperation(inNamespaceOfBody('submit-job', 'plan-job')),
+    summary: 'What would happen within a time if a job were registered, a node drained or lost; nothing is stored',
+    inputs: {
+      region: regionOfDocument,
+      job: optionalJob,
+      drainNode: inBody('drainNode', jsonName),
+      downNode: inBody('downNode', jsonName),
+      duration: inBody('duration', jsonDurationText),
+      workFor: inBody('workFor', jsonDurationText),
+    },
+    errors: registrationFaults,
+    answer: computed<JobSimulation>('JobSimulation'),
   }),
 
   /** Launches a periodic job now, whether or not it is due. */

@@ -46,7 +46,7 @@ interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobI
 }
 
 /** A plan changes nothing, so it is allowed while registrations are disabled. */
-type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled | PlanOutdated>;
+export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled | PlanOutdated>;
 
 /**
  * Plans a registration: the registration itself and the scheduling of its evaluation, on a copy of the state that is discarded. Neither a

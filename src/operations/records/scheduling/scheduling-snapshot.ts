@@ -35,7 +35,7 @@ interface SnapshotParts extends Pick<SchedulingSnapshot, 'cluster' | 'stopwatch'
 /** The same in steps, each from the then current view. The write of the decision checks for changes in between. */
 export function* snapshotInSteps(
   view: () => ReadView,
-  { Namespace, JobID, AnnotatePlan }: Evaluation,
+  { Namespace, JobID, AnnotatePlan }: Pick<Evaluation, 'Namespace' | 'JobID' | 'AnnotatePlan'>,
   { cluster, stopwatch, index, page }: SnapshotParts,
 ): Steps<SchedulingSnapshot> {
   const job = readJobRow(view(), Namespace, JobID)?.record;

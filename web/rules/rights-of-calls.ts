@@ -1,0 +1,32 @@
+/** The capabilities of which one is enough for a call, as the server checks them; a test compares them with its table of calls. */
+export const rightsOfCalls = {
+  'jobs.list': ['list-jobs'],
+  'jobs.read': ['read-job'],
+  'jobs.parse': ['parse-job', 'submit-job'],
+  'jobs.trySchedule': ['parse-job', 'read-job', 'submit-job'],
+  'jobs.register': ['submit-job', 'register-job'],
+  'jobs.plan': ['submit-job', 'plan-job'],
+  'jobs.stop': ['submit-job', 'purge-job', 'deregister-job'],
+  'jobs.dispatch': ['dispatch-job'],
+  'jobs.forceLaunch': ['submit-job', 'dispatch-job', 'force-periodic-job'],
+  'jobs.revert': ['submit-job', 'revert-job'],
+  'jobs.evaluate': ['submit-job', 'evaluate-job'],
+  'jobs.scale': ['scale-job', 'submit-job'],
+  'jobs.restart': ['alloc-lifecycle'],
+  'jobs.tagVersion': ['submit-job', 'tag-job-version'],
+  'jobs.runAction': ['alloc-exec'],
+  'allocations.stop': ['alloc-lifecycle'],
+  'files.list': ['read-fs'],
+  'files.readLog': ['read-logs', 'read-fs'],
+  'deployments.promote': ['submit-job', 'promote-deployment'],
+  'deployments.fail': ['submit-job', 'fail-deployment'],
+  'deployments.pause': ['submit-job', 'pause-deployment'],
+  'functions.list': ['read-job'],
+  'functions.enqueue': ['dispatch-job'],
+  'functions.retry': ['submit-job'],
+  'functions.cancel': ['submit-job'],
+  'functions.pause': ['submit-job'],
+  'functions.log': ['read-logs'],
+} as const;
+
+export type GuardedCall = keyof typeof rightsOfCalls;

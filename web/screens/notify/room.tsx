@@ -1,0 +1,253 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { box, type EntryOf, type ValueOf } from '../../app/engine.js';
+import { isPaused, isShown } from '../../app/live.js';
+import { type Reading, useRead } from '../../app/read.js';
+import { rights, workspaceRight } from '../../app/rights.js';
+import { addressOf, Link, setQuery } from '../../app/router.js';
+import { Screen, Tabs } from '../../app/shell.js';
+import { serverNow, Time } from '../../app/time.js';
+import { Mark } from '../../parts/marks.js';
+import { Text } from '../../parts/text.js';
+import { triggers } from './requests.js';
+import { healthWords, type StateWords } from './words.js';
+
+export type Configuration = EntryOf<typeof box.notifications.list>;
+export type Delivery = EntryOf<typeof box.deliveries.list>;
+
+/** A workspace, and where its screens are: in the page of the operator, or alone in a frame of the host. */
+export interface Room {
+  readonly workspace: string;
+  /** The segments of the address before those of its screens. */
+  readonly base: readonly string[];
+  readonly isPortal: boolean;
+}
+
+export function roomAddress(
+  { base }: Room,
+  path: readonly string[] = [],
+  query: Readonly<Record<string, string | undefined>> = {},
+): string {
+  return addressOf([...base, ...path], query);
+}
+
+/** Whether the caller manages the configurations without limits. */
+export function mayAdminister({ workspace }: Room): boolean {
+  return workspaceRight(workspace) === 'admin';
+}
+
+/** The views of a workspace. */
+const tabs = [
+  { name: '', label: 'Configurations' },
+  { name: 'deliveries', label: 'Deliveries' },
+  { name: 'events', label: 'Events' },
+  { name: 'recoveries', label: 'Recoveries' },
+  { name: 'explain', label: 'Explain' },
+] as const;
+
+/** A customer does not see how the host names the workspace. */
+export function roomName({ workspace, isPortal }: Room): string {
+  return isPortal ? 'Notifications' : rights.value?.workspaces[workspace]?.name || workspace;
+}
+
+interface RoomScreenProps {
+  readonly room: Room;
+  readonly title: string;
+  /** The tab of the workspace, for its own views; records have none. */
+  readonly tab?: string;
+  readonly beside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A screen within a workspace. */
+export function RoomScreen({ room, title, tab, beside, children }: RoomScreenProps) {
+  const { workspace, isPortal } = room;
+  const isRecord = tab === undefined;
+  const outside = isPortal ? [] : [{ label: 'Notify', to: addressOf(['notify']) }];
+  return (
+    <Screen
+      title={title}
+      crumbs={isRecord ? [...outside, { label: roomName(room), to: roomAddress(room) }] : outside}
+      beside={
+        <>
+          {!isRecord && !isPortal && roomName(room) !== workspace && (
+            <span class="secondary">
+              <Text of={workspace} />
+            </span>
+          )}
+          {beside}
+          {!isRecord && (
+            <>
+              <span class="room" />
+              <Link class="button" to={roomAddress(room, ['explain'])}>
+                Why was someone (not) notified?
+              </Link>
+              <Link class="button" to={roomAddress(room, ['new'])}>
+                New configuration
+              </Link>
+            </>
+          )}
+        </>
+      }
+    >
+      {tab !== undefined && (
+        <Tabs
+          current={tab}
+          tabs={tabs.map(({ name, label }) => ({ name, label, to: roomAddress(room, name === '' ? [] : [name]) }))}
+        />
+      )}
+      {children}
+    </Screen>
+  );
+}
+
+/** State, shape and word, and what follows from it. */
+export function Words({ words: { mark, word, detail } }: { readonly words: StateWords }) {
+  return (
+    <span>
+      <Mark mark={mark} word={word} />
+      {detail !== '' && <small> {detail}</small>}
+    </span>
+  );
+}
+
+/** The health of a configuration, as it counts. */
+export function Health({
+  of,
+  lastStatus,
+}: {
+  readonly of: Configuration;
+  readonly lastStatus?: number | null | undefined;
+}) {
+  return <Words words={healthWords(of, lastStatus, serverNow.value)} />;
+}
+
+/** Reads the value again now and then, for what changes without a change of records: the number that wait. */
+export function useRefresh({ refresh }: Reading<unknown>, isActive: boolean, milliseconds = 10_000): void {
+  useEffect(() => {
+    if (!isActive) return;
+    const timer = setInterval(() => {
+      if (isShown.peek() && !isPaused.peek()) void refresh();
+    }, milliseconds);
+    return () => clearInterval(timer);
+  }, [refresh, isActive, milliseconds]);
+}
+
+export function NoMatch({ clear }: { readonly clear: () => void }) {
+  return (
+    <>
+      <p>Nothing matches the filter.</p>
+      <p>
+        <button type="button" onClick={clear}>
+          Clear the filter
+        </button>
+      </p>
+    </>
+  );
+}
+
+interface PagesProps {
+  readonly page: number;
+  readonly next: boolean;
+  readonly note?: string;
+}
+
+/** Steps through the pages of a list, by the address. */
+export function Pages({ page, next, note }: PagesProps) {
+  const go = (to: number): void => setQuery({ page: to === 1 ? undefined : String(to) });
+  if (page === 1 && !next) return note === undefined ? null : <p class="hint">{note}</p>;
+  return (
+    <p class="actions">
+      <button type="button" disabled={page === 1} onClick={() => go(page - 1)}>
+        Newer
+      </button>
+      <span>Page {page}</span>
+      <button type="button" disabled={!next} onClick={() => go(page + 1)}>
+        Older
+      </button>
+      {note !== undefined && <span class="hint">{note}</span>}
+    </p>
+  );
+}
+
+/** The latest delivery of each configuration that is among the newest 100 of the workspace. */
+export function latestByConfiguration(
+  list: ValueOf<typeof box.deliveries.ofWorkspace> | undefined,
+): ReadonlyMap<string, Delivery> {
+  const latest = new Map<string, Delivery>();
+  for (const delivery of list?.items ?? [])
+    if (!latest.has(delivery.configurationId)) latest.set(delivery.configurationId, delivery);
+  return latest;
+}
+
+/** A delivery in a few words, with its address. */
+export function LastDelivery({ room, of }: { readonly room: Room; readonly of: Delivery | undefined }) {
+  if (of === undefined)
+    return (
+      <span class="secondary" title="None among the newest 100 of the workspace">
+        none lately
+      </span>
+    );
+  return (
+    <Link to={roomAddress(room, ['deliveries', of.id])}>
+      {of.outcome.replaceAll('_', ' ')}
+      {of.lastStatus === null ? '' : `, ${of.lastStatus}`}, <Time at={of.settledAt ?? of.createdAt} />
+    </Link>
+  );
+}
+
+/** The event types of the host. */
+export function useEventTypes() {
+  return useRead('event-types', { read: ({ signal }) => box.eventTypes.list({ signal }) });
+}
+
+const spans = [
+  ['last hour', 3_600_000],
+  ['last day', 86_400_000],
+  ['last week', 604_800_000],
+] as const;
+
+/** A trigger or an event type, of those that are known. */
+export function TriggerChoice({ value, change }: { readonly value: string; readonly change: (value: string) => void }) {
+  const types = useEventTypes().state.value.value ?? [];
+  const known = [...triggers.map((trigger): string => trigger.value), ...types.map(({ name }) => name)];
+  return (
+    <label>
+      Event{' '}
+      <select value={value} onChange={(event) => change(event.currentTarget.value)}>
+        <option value="">any</option>
+        {[...new Set([...known, ...(value === '' ? [] : [value])])].map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The time from which on: chosen as a span before now, kept as a time. */
+export function SinceChoice({ value, change }: { readonly value: string; readonly change: (value: string) => void }) {
+  return (
+    <label>
+      Since{' '}
+      <select
+        value={value}
+        onChange={(event) => {
+          const chosen = Number(event.currentTarget.value);
+          if (event.currentTarget.value === '' || event.currentTarget.value === value)
+            change(event.currentTarget.value);
+          else change(new Date(serverNow.value - chosen).toISOString());
+        }}
+      >
+        <option value="">any time</option>
+        {spans.map(([name, size]) => (
+          <option key={name} value={size}>
+            {name}
+          </option>
+        ))}
+        {value !== '' && <option value={value}>{value.slice(0, 16).replace('T', ' ')} UTC</option>}
+      </select>
+    </label>
+  );
+}
