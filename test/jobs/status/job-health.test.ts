@@ -66,5 +66,5 @@ it.each<[string, Facts, number, boolean, JobHealth['word']]>([
   ['a deployment waits for room beside what runs', job({}, { Running: 3, Queued: 1 }), 4, true, 'Deploying'],
   ['a deployment waits for room, and nothing runs', job({}, { Queued: 1 }), 1, true, 'Waiting for room'],
 ])('what is said of a job by its activity: %s', (_what, facts, wanted, isDeploying, word) => {
-  expect(jobHealth(facts, { wanted, isDeploying }).word).toBe(word);
+  expect(jobHealth(facts, { wanted, deployment: isDeploying ? { Status: 'running' } : null }).word).toBe(word);
 });
