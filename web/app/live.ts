@@ -49,7 +49,8 @@ export function onChanges(listener: Listener): () => void {
 }
 
 function notify(changes: readonly Change[] | undefined): void {
-  if (isPaused.value) return;
+  // Other tabs relay to a hidden one, too; it reads everything again when it is shown.
+  if (isPaused.peek() || !isShown.peek()) return;
   for (const listener of [...listeners]) listener(changes);
 }
 

@@ -1,16 +1,16 @@
 import { okAsync } from 'neverthrow';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../app/engine.js';
 import { useRead } from '../app/read.js';
 import { may } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
-import { dayOf, Time, zone } from '../app/time.js';
+import { dayOf, serverNow, Time, zone } from '../app/time.js';
 import { StatusMark } from '../parts/marks.js';
 import { Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
-import { counted, durationText } from '../rules/durations.js';
-import { Findings, Launches, type Schedule } from './job/schedule.js';
+import { counted, countText, durationText } from '../rules/durations.js';
+import { Findings, Launches, perDayText, Rate, type Schedule } from './job/schedule.js';
 
 /** Launches of each schedule that the calendar counts. */
 const launchesOfEach = 100;
@@ -107,32 +107,65 @@ function ScheduleRow({ schedule }: { readonly schedule: Schedule }) {
       </td>
       <td>{next === undefined ? '–' : <Time at={next.at} />}</td>
       <td>
-        <Days launches={launches} timeZone={timeZone} />
+        <Days schedule={schedule} />
       </td>
     </tr>
   );
 }
 
-/** Launches by day in the zone of the schedule; days with many are counted. */
-function Days({ launches, timeZone }: { readonly launches: Schedule['launches']; readonly timeZone: string }) {
+/**
+ * Launches of the next days by day in the zone of the schedule; days with many are counted. A day on which a change of clocks leaves out or
+ * repeats a launch is marked.
+ */
+function Days({ schedule }: { readonly schedule: Schedule }) {
+  const { launches, specs, findings } = schedule;
+  const end = serverNow.value + days * 86_400_000;
   const byDay = new Map<string, string[]>();
+  const changed = changesOf(findings);
+  for (const { day, at } of changed) if (at > serverNow.value && at < end) byDay.set(day, []);
   for (const { at, wallTime } of launches) {
-    const day = dayOf(Date.parse(at), timeZone);
-    byDay.set(day, [...(byDay.get(day) ?? []), wallTime.slice(11, 16)]);
+    const day = wallTime.slice(0, 10);
+    if (Date.parse(at) < end) byDay.set(day, [...(byDay.get(day) ?? []), wallTime.slice(11, 16)]);
   }
-  const shown = [...byDay].slice(0, days);
+  const isCut = launches.length === launchesOfEach && Date.parse(launches.at(-1)?.at ?? '') < end;
+  // The last day of a list that is cut is not known as a whole.
+  const shown = [...byDay].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, isCut ? -1 : undefined);
   return (
     <span class="chips">
       {shown.map(([day, times]) => (
         <span class="chip" key={day}>
-          {day}{' '}
-          {times.length > 3
-            ? `${times.length}${launches.length === launchesOfEach && day === shown.at(-1)?.[0] ? '+' : ''}×`
-            : times.join(' ')}
+          {dayOf(Date.parse(`${day}T12:00:00Z`), 'UTC')}{' '}
+          {times.length > 3 ? `${countText(times.length)}×` : times.join(' ')}
+          {changed
+            .filter((each) => each.day === day)
+            .map(({ kind, time }) => (
+              <span key={kind} class="waiting">
+                {' '}
+                ▲ {time} {kind === 'skipped' ? 'skipped' : 'twice'}
+              </span>
+            ))}
         </span>
       ))}
+      {isCut && <span class="chip">{perDayText(specs)}</span>}
     </span>
   );
+}
+
+interface ClockChange {
+  readonly kind: 'skipped' | 'doubled';
+  readonly day: string;
+  readonly time: string;
+  readonly at: number;
+}
+
+/** The launches that a change of clocks leaves out or repeats; findings name their wall time. */
+function changesOf(findings: Schedule['findings']): readonly ClockChange[] {
+  return findings.flatMap(({ kind, message }) => {
+    const found = /, (\d{4}-\d\d-\d\d) (\d\d:\d\d):\d\d in /.exec(message);
+    if (found === null || (kind !== 'skipped' && kind !== 'doubled')) return [];
+    const [, day = '', time = ''] = found;
+    return [{ kind, day, time, at: Date.parse(`${day}T${time}:00Z`) }];
+  });
 }
 
 type Tried = ValueOf<typeof box.jobs.trySchedule>;
@@ -141,26 +174,37 @@ function TryExpression({ namespace }: { readonly namespace: string }) {
   const spec = place.value.query.get('try') ?? '';
   const timeZone = place.value.query.get('zone') ?? zone.value;
   const [tried, setTried] = useState<Tried | undefined>(undefined);
+  const [asked, setAsked] = useState<{ readonly specs: readonly string[]; readonly timeZone: string }>({
+    specs: [],
+    timeZone: '',
+  });
   const [failure, setFailure] = useState('');
   const where = may('jobs.trySchedule', namespace) ? namespace : undefined;
-  if (where === undefined) return null;
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    const fields = new FormData(event.currentTarget as HTMLFormElement);
-    const asked = { try: String(fields.get('spec')), zone: String(fields.get('zone')) };
-    setQuery(asked);
-    const answered = await (asked.try === ''
+  const tryOut = async (wanted: string, zoneOf: string): Promise<void> => {
+    const answered = await (wanted === ''
       ? okAsync(undefined)
-      : box.jobs.trySchedule([asked.try], {
-          timeZone: asked.zone,
+      : box.jobs.trySchedule([wanted], {
+          timeZone: zoneOf,
           launches: 10,
-          ...(where === '*' ? {} : { namespace: where }),
+          ...(where === undefined || where === '*' ? {} : { namespace: where }),
         }));
+    setAsked({ specs: [wanted], timeZone: zoneOf });
     setTried(answered.unwrapOr(undefined));
     setFailure(answered.isErr() ? messageOf(answered.error) : '');
   };
+  useEffect(() => {
+    if (where !== undefined) void tryOut(spec, timeZone);
+  }, []);
+  if (where === undefined) return null;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const wanted = { try: String(fields.get('spec')).trim(), zone: String(fields.get('zone')) };
+    setQuery(wanted);
+    void tryOut(wanted.try, wanted.zone);
+  };
   return (
-    <form class="panel" onSubmit={(event) => void submit(event)}>
+    <form class="panel" onSubmit={submit}>
       <div class="toolbar">
         <label for="spec">Try an expression</label>
         <input
@@ -174,9 +218,9 @@ function TryExpression({ namespace }: { readonly namespace: string }) {
         />
         <label>
           in{' '}
-          <select name="zone" defaultValue={timeZone}>
+          <select name="zone">
             {[...new Set(['UTC', timeZone, ...Intl.supportedValuesOf('timeZone')])].map((each) => (
-              <option key={each} value={each}>
+              <option key={each} value={each} selected={each === timeZone}>
                 {each}
               </option>
             ))}
@@ -191,6 +235,8 @@ function TryExpression({ namespace }: { readonly namespace: string }) {
       )}
       {tried !== undefined && (
         <div role="status">
+          <Rate specs={asked.specs} />
+          <p class="hint">Times are in {asked.timeZone}.</p>
           <Findings findings={tried.findings} />
           <Launches launches={tried.launches} />
         </div>

@@ -98,7 +98,7 @@ it('any lines of text in any pieces: the lines joined equal the input', () => {
 it('takes time in proportion to hostile bytes', () => {
   const begun = performance.now();
   for (const part of ['\n', '\r', '\u001b]', '\u009d', '{', '"level": ', 'ERRO']) {
-    const text = part.repeat(1_000_000 / part.length);
+    const text = part.repeat(200_000 / part.length);
     const { lines } = linesOf({ from: 0, bytes: bytes(text) }, true);
     for (const { plain } of lines.slice(0, 10)) fieldsOf(plain);
   }

@@ -1,10 +1,11 @@
 import { box, type ValueOf } from '../../app/engine.js';
 import { useRead } from '../../app/read.js';
 import { serverNow, Time } from '../../app/time.js';
+import { launchesPerDay } from '../../job-rules.js';
 import { StatusMark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
-import { durationText, relativeText } from '../../rules/durations.js';
+import { counted, durationText, relativeText } from '../../rules/durations.js';
 import type { JobFacts } from './job.js';
 
 export type Schedule = ValueOf<typeof box.jobs.schedules>['schedules'][number];
@@ -32,6 +33,7 @@ export function ScheduleTab({ namespace, id }: JobFacts) {
               {schedule.active ? '' : '; the clock does not launch it: it is stopped or disabled'}
               {schedule.prohibitsOverlap ? '; a launch is left out while an earlier instance runs' : ''}
             </p>
+            <Rate specs={schedule.specs} />
             <Findings findings={schedule.findings} />
             <div class="columns">
               <section class="panel">
@@ -58,6 +60,24 @@ export function ScheduleTab({ namespace, id }: JobFacts) {
         )
       }
     </View>
+  );
+}
+
+/** `96 launches a day`, on days with launches. */
+export function perDayText(specs: readonly string[]): string {
+  return `${counted(launchesPerDay(specs), 'launch', 'launches')} a day`;
+}
+
+/** More launches a day than most people mean. */
+const manyLaunches = 1440;
+
+/** A warning about an expression that launches very often. */
+export function Rate({ specs }: { readonly specs: readonly string[] }) {
+  if (launchesPerDay(specs) <= manyLaunches) return <p class="hint">{perDayText(specs)}</p>;
+  return (
+    <p class="notice waiting">
+      ▲ {perDayText(specs)}, on each day with launches. An expression with six or seven fields begins with seconds.
+    </p>
   );
 }
 
