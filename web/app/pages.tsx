@@ -16,6 +16,7 @@ const NodesScreen = lazy(() => import('../screens/nodes.js').then((each) => each
 const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
 const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
 const ScheduleScreen = lazy(() => import('../screens/schedule.js').then((each) => each.ScheduleScreen));
+const VariablesScreen = lazy(() => import('../screens/variables.js').then((each) => each.VariablesScreen));
 const SystemScreen = lazy(() => import('../screens/system.js').then((each) => each.SystemScreen));
 
 export function Page() {
@@ -48,6 +49,7 @@ function Current() {
     return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
   if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
   if (first === 'system' || first === 'access') return <SystemScreen />;
+  if (first === 'variables') return <VariablesScreen key={path.join('\0')} segments={path.slice(1)} />;
   if (first === 'notify') return <NotifyScreen path={path.slice(1)} />;
   return <NotFound />;
 }

@@ -46,6 +46,7 @@ const sections: readonly Section[] = [
     key: 'n',
     isShown: () => Object.keys(rights.value?.workspaces ?? {}).length > 0 || rights.value?.management === true,
   },
+  { path: 'variables', title: 'Variables', key: 'v', isShown: () => true },
   { path: 'system', title: 'System', key: 'y', isShown: () => true },
 ];
 

@@ -1,0 +1,149 @@
+// The web page: variables, access, evaluations and the capacity of nodes.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { eventually, startBrowser, startServer, watchedPage } from './support.mjs';
+
+let server;
+let browser;
+let token;
+let context;
+let page;
+let faults;
+const timeout = 30_000;
+
+before(async () => {
+  server = await startServer('--access', 'token');
+  token = await server.printed(/^management token.*: (\S+)/);
+  browser = await startBrowser([]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.ended();
+});
+beforeEach(async () => {
+  await context?.close();
+  context = await browser.newContext();
+  ({ page, faults } = await watchedPage(context));
+  page.setDefaultTimeout(5000);
+});
+
+const call = async (method, path, body, secret = token) => {
+  const answer = await fetch(server.url + path, {
+    method,
+    headers: { 'X-SVC-Token': secret, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+};
+const putVariable = (path, Items, query = '') => call('PUT', `/v1/var/${path}${query}`, { Path: path, Items });
+const items = async (path) => (await call('GET', `/v1/var/${path}`)).Items;
+
+async function signedIn(path = '', secret = token) {
+  await context.request.post(`${server.url}/ui-session`, { data: { token: secret } });
+  await page.goto(`${server.url}/ui/${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+const button = (name) => page.getByRole('button', { name, exact: true });
+const clean = () => assert.deepEqual(faults, []);
+
+/** Everything of the page that outlives what it shows, and what it shows. */
+const traces = () =>
+  page.evaluate(() =>
+    JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, history.state, location.href, document.documentElement.outerHTML,
+      [...document.querySelectorAll('input, textarea')].map(({ value }) => value)]),
+  );
+
+test('values are in the page only while they are shown, for 30 s', { timeout }, async () => {
+  await page.clock.install();
+  await putVariable('app/db', { password: 'hunter-2-secret', user: 'ada' });
+  await putVariable('app/db/replica', { host: 'r1' });
+  await signedIn('variables');
+  await page.getByRole('link', { name: 'app/', exact: true }).click();
+  await page.getByRole('link', { name: 'db', exact: true }).click();
+  await page.getByText('password').waitFor();
+  await page.getByRole('link', { name: 'replica' }).waitFor();
+  assert.equal(page.url(), `${server.url}/ui/variables/default/app/db`);
+  assert.ok(!(await traces()).includes('hunter-2-secret'));
+  await button('Show the values').click();
+  await page.getByText('hunter-2-secret').waitFor();
+  await page.clock.runFor(500);
+  await page.clock.fastForward(31_000);
+  await button('Show the values').waitFor();
+  assert.ok(!(await traces()).includes('hunter-2-secret'));
+  await button('Edit').click();
+  await button('Show and change the value of password').click();
+  assert.equal(await page.getByLabel('Value', { exact: true }).inputValue(), 'hunter-2-secret');
+  await page.clock.runFor(500);
+  await page.clock.fastForward(31_000);
+  await button('Show and change the value of password').waitFor();
+  assert.ok(!(await traces()).includes('hunter-2-secret'));
+  clean();
+});
+
+test('a variable is created and edited; a lost race shows both versions', { timeout }, async () => {
+  await signedIn('variables');
+  await button('New variable…').click();
+  await page.getByLabel('Path').fill('nomad/jobs/web');
+  await button('Continue').click();
+  await page.getByLabel('Name').fill('mode');
+  await page.getByLabel('Value').fill('one');
+  await button('Save').click();
+  await button('Edit').waitFor();
+  assert.deepEqual(await items('nomad/jobs/web'), { mode: 'one' });
+  assert.equal(await page.getByRole('link', { name: 'web', exact: true }).getAttribute('href'), '/ui/jobs/default/web');
+
+  await button('Edit').click();
+  await button('Show and change the value of mode').click();
+  await page.getByLabel('Value').fill('mine');
+  await button('Add an item').click();
+  await page.getByLabel('Name').nth(1).fill('extra');
+  await putVariable('nomad/jobs/web', { mode: 'theirs', third: 'x' });
+  await button('Save').click();
+  await page.getByRole('heading', { name: 'Nothing was saved: it has changed meanwhile' }).waitFor();
+  assert.deepEqual(await items('nomad/jobs/web'), { mode: 'theirs', third: 'x' });
+  assert.ok(!(await traces()).includes('theirs'));
+  await button('Show the values').click();
+  await page.getByText('theirs', { exact: true }).waitFor();
+  await page.getByRole('row', { name: /mode/ }).getByRole('radio').nth(1).check();
+  await button('Save both together').click();
+  await button('Edit').waitFor();
+  assert.deepEqual(await items('nomad/jobs/web'), { mode: 'theirs', third: 'x', extra: '' });
+
+  await button('Remove…').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('heading', { name: 'Variables of default' }).waitFor();
+  assert.equal((await fetch(`${server.url}/v1/var/nomad/jobs/web`, { headers: { 'X-SVC-Token': token } })).status, 404);
+  clean();
+});
+
+test('of variables only what the server allows is offered, and locks are shown', { timeout }, async () => {
+  await putVariable('team/locked', { a: 'b' }, '?lock-acquire');
+  await putVariable('team/open', { a: 'b' });
+  await call('POST', '/v1/acl/policy/team', {
+    Name: 'team',
+    Rules: 'namespace "default" { variables { path "team/*" { capabilities = ["read"] }\n path "team/open" { capabilities = ["read", "write"] } } }',
+  });
+  const { SecretID } = await call('POST', '/v1/acl/token', { Name: 'ada', Type: 'client', Policies: ['team'] });
+  await signedIn('variables/default/team/locked');
+  await page.getByText('It is locked for 15s').waitFor();
+  assert.equal(await button('Edit').or(button('Remove…')).count(), 0);
+
+  await signedIn('variables/default/team/locked', SecretID);
+  await page.getByText('It is locked for 15s').waitFor();
+  await page.getByRole('link', { name: 'Variables' }).first().waitFor();
+  await page.goto(`${server.url}/ui/variables/default/team/open`);
+  await button('Edit').waitFor();
+  assert.equal(await button('Remove…').count(), 0);
+  assert.deepEqual(await items('team/open'), { a: 'b' });
+
+  await call('POST', '/v1/acl/policy/none', { Name: 'none', Rules: 'namespace "default" { policy = "read" }' });
+  const other = await call('POST', '/v1/acl/token', { Name: 'bob', Type: 'client', Policies: ['none'] });
+  const answered = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+  await signedIn('variables/default/team/open', other.SecretID);
+  await page.getByText('There is no variable at this path, or you may not list it.').waitFor();
+  assert.equal((await answered).status(), 403);
+  assert.equal(await button('Create a variable here').or(button('Edit')).count(), 0);
+  clean();
+});
