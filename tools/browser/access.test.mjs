@@ -87,7 +87,7 @@ test('a variable is created and edited; a lost race shows both versions', { time
   await button('New variable…').click();
   await page.getByLabel('Path').fill('nomad/jobs/web');
   await button('Continue').click();
-  await page.getByLabel('Name').fill('mode');
+  await page.getByLabel('Name', { exact: true }).fill('mode');
   await page.getByLabel('Value').fill('one');
   await button('Save').click();
   await button('Edit').waitFor();
@@ -98,7 +98,7 @@ test('a variable is created and edited; a lost race shows both versions', { time
   await button('Show and change the value of mode').click();
   await page.getByLabel('Value').fill('mine');
   await button('Add an item').click();
-  await page.getByLabel('Name').nth(1).fill('extra');
+  await page.getByLabel('Name', { exact: true }).nth(1).fill('extra');
   await putVariable('nomad/jobs/web', { mode: 'theirs', third: 'x' });
   await button('Save').click();
   await page.getByRole('heading', { name: 'Nothing was saved: it has changed meanwhile' }).waitFor();
@@ -145,5 +145,64 @@ test('of variables only what the server allows is offered, and locks are shown',
   await page.getByText('There is no variable at this path, or you may not list it.').waitFor();
   assert.equal((await answered).status(), 403);
   assert.equal(await button('Create a variable here').or(button('Edit')).count(), 0);
+  clean();
+});
+
+test('a policy, a role and a token are made; the secret is shown once', { timeout }, async () => {
+  await signedIn('access/new-policy');
+  await page.getByLabel('Name', { exact: true }).fill('readers');
+  await page.getByLabel('Rules').fill('namespace "default" {\n  policy = "reed"\n}');
+  await button('Create').click();
+  await page.getByRole('alert').getByText('at line').waitFor();
+  await page.getByLabel('Rules').fill('namespace "default" {\n  policy = "read"\n}');
+  await button('Create').click();
+  await page.getByRole('heading', { name: 'What it grants' }).waitFor();
+  await page.getByRole('row', { name: /namespace default read list-jobs/ }).waitFor();
+
+  await page.goto(`${server.url}/ui/access/new-role`);
+  await page.getByLabel('Name', { exact: true }).fill('looking');
+  await page.getByLabel('readers').check();
+  await button('Create').click();
+  await page.getByRole('heading', { name: 'looking' }).waitFor();
+
+  await page.goto(`${server.url}/ui/access/new-token`);
+  await page.getByLabel('Name', { exact: true }).fill('eve');
+  await page.getByLabel('looking').check();
+  await page.getByLabel('Ends').selectOption({ label: 'in 8 h' });
+  await button('Create').click();
+  await page.getByRole('heading', { name: 'The token is created' }).waitFor();
+  const [secret = ''] = await page.locator('code').allTextContents();
+  const own = await call('GET', '/v1/acl/token/self', undefined, secret);
+  assert.deepEqual([own.Name, own.ExpirationTTL, own.Roles[0].Name], ['eve', '8h0m0s', 'looking']);
+  assert.ok((await traces()).includes(secret));
+  await button('I have the secret').click();
+  await page.getByRole('heading', { name: 'eve' }).waitFor();
+  assert.ok(!(await traces()).includes(secret));
+  assert.ok((await traces()).includes(own.AccessorID));
+
+  await button('Edit').click();
+  await page.getByLabel('Name', { exact: true }).fill('eve the second');
+  await button('Save').click();
+  await page.getByRole('heading', { name: 'eve the second' }).waitFor();
+  await page.getByText('in 7 h').waitFor();
+  assert.equal((await call('GET', '/v1/acl/token/self', undefined, secret)).Roles[0].Name, 'looking');
+
+  await signedIn('access', secret);
+  await page.getByText('list-jobs').waitFor();
+  await page.getByRole('link', { name: 'readers' }).click();
+  await page.getByRole('heading', { name: 'What it grants' }).waitFor();
+  assert.equal(await button('Edit').or(button('Remove…')).count(), 0);
+  assert.equal(await page.getByRole('link', { name: 'Tokens' }).count(), 0);
+
+  await signedIn(`access/roles/${own.Roles[0].ID}`);
+  await button('Remove…').click();
+  await page.getByRole('dialog').getByText('1 token loses its rights.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+  await page.getByRole('heading', { name: 'Roles' }).waitFor();
+  await page.goto(`${server.url}/ui/access/tokens/${own.AccessorID}`);
+  await button('Revoke…').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+  await page.getByRole('heading', { name: 'Tokens' }).waitFor();
+  assert.equal((await fetch(`${server.url}/v1/acl/token/self`, { headers: { 'X-SVC-Token': secret } })).status, 403);
   clean();
 });

@@ -47,6 +47,7 @@ const sections: readonly Section[] = [
     isShown: () => Object.keys(rights.value?.workspaces ?? {}).length > 0 || rights.value?.management === true,
   },
   { path: 'variables', title: 'Variables', key: 'v', isShown: () => true },
+  { path: 'access', title: 'Access', key: 'a', isShown: () => true },
   { path: 'system', title: 'System', key: 'y', isShown: () => true },
 ];
 
