@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { capacityOf } from '../../src/scheduler/cluster/capacity.js';
 import { capacities, groupedBy, percent, shareOf, sumOf, takesRoom } from '../../web/rules/capacity.js';
 
 const amounts = (cpu: number, memory: number) => ({ Cpu: { CpuShares: cpu }, Memory: { MemoryMB: memory } });
@@ -41,6 +42,11 @@ describe('tasks of an allocation', () => {
     ['share with those that run before them', [task(100, 50), task(70, 60, 'prestart')], { cpu: 100, memory: 60 }],
     ['share with those that run after them', [task(100, 50), task(70, 60, 'poststop')], { cpu: 100, memory: 60 }],
     ['add up with those beside them', [task(100, 50), task(70, 60, 'poststart')], { cpu: 170, memory: 110 }],
+    [
+      'count a sidecar before them and with them',
+      [task(10, 5), task(70, 60, 'prestart', true), task(5, 90, 'prestart'), task(60, 1, 'poststop')],
+      { cpu: 80, memory: 150 },
+    ],
     ['add up with those that run through', [task(100, 50), task(70, 60, 'prestart', true)], { cpu: 170, memory: 110 }],
   ])('%s', (_, tasks, share) => {
     const named = tasks.map((each, at) => [`t${at}`, each] as const);
@@ -49,6 +55,13 @@ describe('tasks of an allocation', () => {
       TaskLifecycles: Object.fromEntries(named.map(([name, each]) => [name, each.lifecycle])),
     };
     expect(shareOf({ ...allocation('a'), AllocatedResources })).toEqual(share);
+    const Shared = { DiskMB: 0, Networks: null, Ports: null };
+    const whole = Object.entries(AllocatedResources.Tasks).map(([name, { Cpu, Memory }]) => {
+      const task = { Cpu: { ...Cpu, ReservedCores: null }, Memory: { ...Memory, MemoryMaxMB: 0 } };
+      return [name, { ...task, Networks: null, Devices: null }] as const;
+    });
+    // As the scheduler counts it.
+    expect(capacityOf({ ...AllocatedResources, Tasks: Object.fromEntries(whole), Shared })).toMatchObject(share);
   });
 });
 

@@ -206,3 +206,38 @@ test('a policy, a role and a token are made; the secret is shown once', { timeou
   assert.equal((await fetch(`${server.url}/v1/acl/token/self`, { headers: { 'X-SVC-Token': secret } })).status, 403);
   clean();
 });
+
+test('an evaluation tells its story, and the capacity of nodes has sums, boxes and a table', { timeout }, async () => {
+  const Tasks = [
+    { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/sleep', args: ['600'] }, Resources: { CPU: 20, MemoryMB: 16 } },
+  ];
+  await call('POST', '/v1/jobs', {
+    Job: { ID: 'fits', Type: 'service', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Count: 2, Tasks }] },
+  });
+  const huge = [{ ...Tasks[0], Resources: { CPU: 20, MemoryMB: 900_000_000 } }];
+  await call('POST', '/v1/jobs', {
+    Job: { ID: 'huge', Type: 'service', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: huge }] },
+  });
+  await signedIn('jobs/default/huge/evaluations');
+  await page.locator('td a[data-row-link], td a.id').last().click();
+  await page.getByRole('heading', { name: 'Evaluation of huge' }).waitFor();
+  await page.getByText('g had no room.').waitFor();
+  await page.getByText('lacks room: memory').waitFor();
+  await page.getByRole('heading', { name: 'The chain, 2 evaluations' }).waitFor();
+  await page.getByRole('link', { name: /^open/ }).click();
+  await page.getByText('Nothing yet: it waits until a node may have room.').waitFor();
+
+  await eventually(
+    async () => ((await call('GET', '/v1/job/fits/allocations')).length === 2 ? true : undefined),
+    () => 'the allocations',
+  );
+  await page.goto(`${server.url}/ui/nodes`);
+  await page.getByRole('link', { name: 'Capacity' }).click();
+  await page.getByText('memory 32 MiB of').first().waitFor();
+  const box = page.locator('.density a');
+  assert.match(await box.getAttribute('aria-label'), /memory \d+ %, CPU \d+ %, 2 allocations$/);
+  await page.getByLabel('As a table').check();
+  await page.getByRole('row', { name: /32 MiB of/ }).waitFor();
+  assert.match(page.url(), /\/ui\/topology\?view=table$/);
+  clean();
+});

@@ -18,6 +18,7 @@ const NodesScreen = lazy(() => import('../screens/nodes.js').then((each) => each
 const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
 const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
 const ScheduleScreen = lazy(() => import('../screens/schedule.js').then((each) => each.ScheduleScreen));
+const TopologyScreen = lazy(() => import('../screens/topology.js').then((each) => each.TopologyScreen));
 const VariablesScreen = lazy(() => import('../screens/variables.js').then((each) => each.VariablesScreen));
 const SystemScreen = lazy(() => import('../screens/system.js').then((each) => each.SystemScreen));
 
@@ -45,6 +46,7 @@ function Current() {
     return <AllocationScreen key={second} id={second} below={path.slice(2)} />;
   if (first === 'nodes') return second === undefined ? <NodesScreen /> : <NodeScreen key={second} id={second} />;
   if (first === 'evaluations' && second !== undefined) return <EvaluationScreen key={second} id={second} />;
+  if (first === 'topology' && second === undefined) return <TopologyScreen />;
   if (first === 'functions' && second === undefined) return <FunctionsScreen />;
   if (first === 'functions' && second !== undefined && third === 'runs' && fourth !== '')
     return <FunctionRunScreen key={fourth} namespace={second} id={fourth} />;

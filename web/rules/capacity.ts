@@ -57,26 +57,24 @@ export function takesRoom({ ClientStatus }: { readonly ClientStatus: string }): 
   return ClientStatus !== 'complete' && ClientStatus !== 'failed' && ClientStatus !== 'lost';
 }
 
-/** What an allocation takes up. Tasks before, beside and after the main tasks share room unless they run through. */
+/** What an allocation takes up at its peak: main tasks with their sidecars, before them the prestart tasks, after them the poststop tasks. */
 export function shareOf({ AllocatedResources }: AllocationEntry): Share {
   if (AllocatedResources === undefined) return none;
   const { Tasks, TaskLifecycles } = AllocatedResources;
-  const sums = { before: none, main: none, after: none, through: none };
+  const sums = { before: none, main: none, after: none };
   for (const [name, { Cpu, Memory }] of Object.entries(Tasks)) {
-    const lifecycle = TaskLifecycles?.[name];
-    const phase =
-      lifecycle == null
-        ? 'main'
-        : lifecycle.Sidecar
-          ? 'through'
-          : lifecycle.Hook === 'prestart'
-            ? 'before'
-            : lifecycle.Hook === 'poststop'
-              ? 'after'
-              : 'main';
-    sums[phase] = plus(sums[phase], { memory: Memory.MemoryMB, cpu: Cpu.CpuShares });
+    const share = { memory: Memory.MemoryMB, cpu: Cpu.CpuShares };
+    for (const phase of phasesOf(TaskLifecycles?.[name] ?? null)) sums[phase] = plus(sums[phase], share);
   }
-  return plus(sums.through, most(sums.before, most(sums.main, sums.after)));
+  return most(sums.before, most(sums.main, sums.after));
+}
+
+function phasesOf(
+  lifecycle: { readonly Hook: string; readonly Sidecar: boolean } | null,
+): readonly ('before' | 'main' | 'after')[] {
+  if (lifecycle === null || lifecycle.Hook === 'poststart') return ['main'];
+  if (lifecycle.Hook === 'poststop') return ['after'];
+  return lifecycle.Sidecar ? ['before', 'main'] : ['before'];
 }
 
 /** The capacity of each node, in the order of the nodes. */
