@@ -175,6 +175,8 @@ test('a policy, a role and a token are made; the secret is shown once', { timeou
   const own = await call('GET', '/v1/acl/token/self', undefined, secret);
   assert.deepEqual([own.Name, own.ExpirationTTL, own.Roles[0].Name], ['eve', '8h0m0s', 'looking']);
   assert.ok((await traces()).includes(secret));
+  // Leaving by accident is asked about first; nobody answers here.
+  await page.getByRole('link', { name: 'Jobs' }).click();
   await button('I have the secret').click();
   await page.getByRole('heading', { name: 'eve' }).waitFor();
   assert.ok(!(await traces()).includes(secret));

@@ -9,7 +9,7 @@ const causes: Readonly<Record<string, string>> = {
   'alloc-stop': 'An allocation was stopped by a person',
   scheduled: 'It was due',
   'rolling-update': 'The next step of an update was due',
-  'deployment-watcher': 'The deployment went on',
+  'deployment-watcher': 'The deployment continued',
   'failed-follow-up': 'An earlier evaluation had failed',
   'max-plan-attempts': 'An earlier evaluation could not carry out its plan',
   'alloc-failure': 'An allocation failed',

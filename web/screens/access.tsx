@@ -604,18 +604,28 @@ interface TokenValues {
   readonly lifetime: string;
 }
 
-/** A new token, or the rights of an existing one. */
+/** A new token, whose secret is shown afterwards, or the rights of an existing one. */
 function TokenForm({ token }: { readonly token?: Token }) {
+  // The secret of a new token is here until it is closed, and nowhere else.
+  const [made, setMade] = useState<TokenAnswer | undefined>(undefined);
+  if (made !== undefined) return <Secret token={made} close={() => setMade(undefined)} />;
+  return <TokenFields token={token} created={setMade} />;
+}
+
+interface TokenFieldsProps {
+  readonly token: Token | undefined;
+  readonly created: (token: TokenAnswer) => void;
+}
+
+function TokenFields({ token, created }: TokenFieldsProps) {
   const before = useMemo(() => tokenValues(token), []);
   const [values, setValues] = useState(before);
   const [problems, setProblems] = useState<readonly string[]>([]);
   const [isBusy, setBusy] = useState(false);
-  // The secret of a new token is here until it is closed, and nowhere else.
-  const [made, setMade] = useState<TokenAnswer | undefined>(undefined);
   const policies = usePolicies();
   const roles = useRoles();
   const isChanged = JSON.stringify(values) !== JSON.stringify(before);
-  useGuard(isChanged && made === undefined);
+  useGuard(isChanged);
   const set = (changes: Partial<TokenValues>): void => setValues({ ...values, ...changes });
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -628,14 +638,15 @@ function TokenForm({ token }: { readonly token?: Token }) {
     setBusy(false);
     saved.match(
       ({ value }) => {
-        if (token === undefined) return setMade(value);
-        announce('The token is saved');
-        endEditing();
+        if (token === undefined) created(value);
+        else {
+          announce('The token is saved');
+          endEditing();
+        }
       },
       (error) => setProblems(problemsOf(error)),
     );
   };
-  if (made !== undefined) return <Secret token={made} close={() => setMade(undefined)} />;
   const rooms = Object.entries(rights.value?.workspaces ?? {}).slice(0, 100);
   const isClient = values.type === 'client';
   return (
@@ -653,12 +664,16 @@ function TokenForm({ token }: { readonly token?: Token }) {
       {token === undefined && (
         <fieldset class="field">
           <legend class="label">Type</legend>
-          {types.map((type) => (
-            <label key={type}>
-              <input type="radio" name="type" checked={values.type === type} onChange={() => set({ type })} />
-              {type} <small>{typeHints[type]}</small>
-            </label>
-          ))}
+          <ul>
+            {types.map((type) => (
+              <li key={type}>
+                <label>
+                  <input type="radio" name="type" checked={values.type === type} onChange={() => set({ type })} />
+                  {type} <small>{typeHints[type]}</small>
+                </label>
+              </li>
+            ))}
+          </ul>
         </fieldset>
       )}
       {isClient && (

@@ -114,7 +114,7 @@ function Story({ evaluation }: { readonly evaluation: Evaluation }) {
               )
             </>
           )}
-          .{PreviousEval !== '' && <> It goes on from {evaluationLink(PreviousEval, 'evaluation')}.</>}
+          .{PreviousEval !== '' && <> It continues {evaluationLink(PreviousEval, 'evaluation')}.</>}
         </dd>
         <dt>Decided</dt>
         <dd>
