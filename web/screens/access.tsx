@@ -924,7 +924,7 @@ function PolicyFacts({ policy }: { readonly policy: Policy }) {
               <tbody>
                 {lines.map(({ kind, name, word, capabilities }, at) => (
                   <tr key={at}>
-                    <td>
+                    <td class="kind">
                       <Text of={kind} />
                     </td>
                     <td>
