@@ -4,8 +4,10 @@ import { lazy } from './lazy.js';
 import { addressOf, Link, place } from './router.js';
 import { Screen, Shell } from './shell.js';
 
+const AccessScreen = lazy(() => import('../screens/access.js').then((each) => each.AccessScreen));
 const AllocationScreen = lazy(() => import('../screens/allocation.js').then((each) => each.AllocationScreen));
 const EditJobScreen = lazy(() => import('../screens/job/edit.js').then((each) => each.EditJobScreen));
+const EvaluationScreen = lazy(() => import('../screens/evaluation.js').then((each) => each.EvaluationScreen));
 const FunctionRunScreen = lazy(() => import('../screens/functions.js').then((each) => each.FunctionRunScreen));
 const FunctionScreen = lazy(() => import('../screens/functions.js').then((each) => each.FunctionScreen));
 const FunctionsScreen = lazy(() => import('../screens/functions.js').then((each) => each.FunctionsScreen));
@@ -16,6 +18,8 @@ const NodesScreen = lazy(() => import('../screens/nodes.js').then((each) => each
 const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
 const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
 const ScheduleScreen = lazy(() => import('../screens/schedule.js').then((each) => each.ScheduleScreen));
+const TopologyScreen = lazy(() => import('../screens/topology.js').then((each) => each.TopologyScreen));
+const VariablesScreen = lazy(() => import('../screens/variables.js').then((each) => each.VariablesScreen));
 const SystemScreen = lazy(() => import('../screens/system.js').then((each) => each.SystemScreen));
 
 export function Page() {
@@ -41,13 +45,17 @@ function Current() {
   if (first === 'allocs' && second !== undefined)
     return <AllocationScreen key={second} id={second} below={path.slice(2)} />;
   if (first === 'nodes') return second === undefined ? <NodesScreen /> : <NodeScreen key={second} id={second} />;
+  if (first === 'evaluations' && second !== undefined) return <EvaluationScreen key={second} id={second} />;
+  if (first === 'topology' && second === undefined) return <TopologyScreen />;
   if (first === 'functions' && second === undefined) return <FunctionsScreen />;
   if (first === 'functions' && second !== undefined && third === 'runs' && fourth !== '')
     return <FunctionRunScreen key={fourth} namespace={second} id={fourth} />;
   if (first === 'functions' && second !== undefined && third !== undefined)
     return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
   if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
-  if (first === 'system' || first === 'access') return <SystemScreen />;
+  if (first === 'access') return <AccessScreen key={path.join('\0')} path={path.slice(1)} />;
+  if (first === 'system') return <SystemScreen />;
+  if (first === 'variables') return <VariablesScreen key={path.join('\0')} segments={path.slice(1)} />;
   if (first === 'notify') return <NotifyScreen path={path.slice(1)} />;
   return <NotFound />;
 }

@@ -32,20 +32,30 @@ interface Section {
   /** The second key of the sequence that begins with G. */
   readonly key: string;
   readonly isShown: () => boolean;
+  /** First segments of further addresses that belong to it. */
+  readonly also?: readonly string[];
 }
 
 const sections: readonly Section[] = [
   { path: '', title: 'Now', key: 'h', isShown: () => true },
-  { path: 'jobs', title: 'Jobs', key: 'j', isShown: () => may('jobs.list', '*') || may('jobs.read', '*') },
+  {
+    path: 'jobs',
+    title: 'Jobs',
+    key: 'j',
+    isShown: () => may('jobs.list', '*') || may('jobs.read', '*'),
+    also: ['allocs', 'evaluations'],
+  },
   { path: 'functions', title: 'Functions', key: 'f', isShown: () => may('functions.list', '*') },
   { path: 'schedule', title: 'Schedule', key: 's', isShown: () => may('jobs.read', '*') },
-  { path: 'nodes', title: 'Nodes', key: 'd', isShown: () => mayInArea('node', 'read') },
+  { path: 'nodes', title: 'Nodes', key: 'd', isShown: () => mayInArea('node', 'read'), also: ['topology'] },
   {
     path: 'notify',
     title: 'Notify',
     key: 'n',
     isShown: () => Object.keys(rights.value?.workspaces ?? {}).length > 0 || rights.value?.management === true,
   },
+  { path: 'variables', title: 'Variables', key: 'v', isShown: () => true },
+  { path: 'access', title: 'Access', key: 'a', isShown: () => true },
   { path: 'system', title: 'System', key: 'y', isShown: () => true },
 ];
 
@@ -65,11 +75,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
           <ul>
             {sections
               .filter(({ isShown }) => isShown())
-              .map(({ path, title }) => (
+              .map(({ path, title, also = [] }) => (
                 <li key={path}>
                   <Link
                     to={addressOf(path === '' ? [] : [path])}
-                    {...(section.value === path ? { 'aria-current': 'page' } : {})}
+                    {...(section.value === path || also.includes(section.value) ? { 'aria-current': 'page' } : {})}
                   >
                     {title}
                   </Link>

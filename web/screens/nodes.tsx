@@ -2,7 +2,7 @@ import { box, type EntryOf, messageOf, type ValueOf } from '../app/engine.js';
 import { keepEqual, useRead } from '../app/read.js';
 import { mayInArea } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
-import { Screen } from '../app/shell.js';
+import { Screen, Tabs } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import type { StateMark } from '../job-rules.js';
 import { ask } from '../parts/dialog.js';
@@ -67,6 +67,14 @@ const columns: readonly Column<NodeEntry>[] = [
   { key: 'version', title: 'Version', cell: ({ Version }) => <Text of={Version} /> },
 ];
 
+export function NodesTabs({ current }: { readonly current: 'nodes' | 'capacity' }) {
+  const tabs = [
+    { name: 'nodes', label: 'List', to: addressOf(['nodes']) },
+    { name: 'capacity', label: 'Capacity', to: addressOf(['topology']) },
+  ];
+  return <Tabs tabs={tabs} current={current} />;
+}
+
 export function NodesScreen() {
   const asked = place.value.query.get('q') ?? '';
   const nodes = useRead('nodes', {
@@ -76,6 +84,7 @@ export function NodesScreen() {
   });
   return (
     <Screen title="Nodes">
+      <NodesTabs current="nodes" />
       <search>
         <div class="toolbar">
           <input

@@ -1,6 +1,6 @@
 import { box } from '../app/engine.js';
 import { useRead } from '../app/read.js';
-import { callerName, mayInArea, rights } from '../app/rights.js';
+import { mayInArea } from '../app/rights.js';
 import { place, setQuery } from '../app/router.js';
 import { settings } from '../app/settings.js';
 import { Screen } from '../app/shell.js';
@@ -9,7 +9,7 @@ import { Plot } from '../parts/plot.js';
 import { Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
 
-/** The server, what it measures, and what the caller may do. */
+/** The server and what it measures. */
 export function SystemScreen() {
   const ready = useRead('ready', { every: 10_000, read: ({ signal }) => box.system.ready({ signal }) });
   return (
@@ -27,54 +27,8 @@ export function SystemScreen() {
           )}
         </View>
       </section>
-      <Caller />
       {mayInArea('agent', 'read') && <Measurements />}
     </Screen>
-  );
-}
-
-function Caller() {
-  const held = rights.value;
-  if (held === undefined) return null;
-  const list = (of: Readonly<Record<string, readonly string[]>>) => Object.entries(of);
-  return (
-    <section class="panel">
-      <h2>What you may do</h2>
-      <p>
-        You are <Text of={callerName.value} />
-        {held.management ? '. Everything is allowed.' : '.'}
-      </p>
-      {!held.management && (
-        <dl class="facts">
-          {list(held.namespaces).map(([name, capabilities]) => (
-            <>
-              <dt>
-                namespace <Text of={name} />
-              </dt>
-              <dd>{capabilities.join(', ')}</dd>
-            </>
-          ))}
-          {Object.entries(held.areas).map(([area, level]) => (
-            <>
-              <dt>{area}</dt>
-              <dd>{level}</dd>
-            </>
-          ))}
-          {Object.entries(held.workspaces).map(([id, { name, right }]) => (
-            <>
-              <dt>
-                workspace <Text of={name} />
-              </dt>
-              <dd key={id}>{right}</dd>
-            </>
-          ))}
-        </dl>
-      )}
-      {held.isCut && <p class="hint">Only the first 1,000 names are listed.</p>}
-      {!held.management && (
-        <p class="hint">Missing rights are granted by policies, which management tokens can change.</p>
-      )}
-    </section>
   );
 }
 

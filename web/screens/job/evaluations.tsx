@@ -1,10 +1,11 @@
 import { box, type EntryOf } from '../../app/engine.js';
 import { useRead } from '../../app/read.js';
 import { may } from '../../app/rights.js';
+import { addressOf, Link } from '../../app/router.js';
 import { Time } from '../../app/time.js';
 import { StatusMark } from '../../parts/marks.js';
 import { type Column, DataTable } from '../../parts/table.js';
-import { Id, Text } from '../../parts/text.js';
+import { Copy, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import type { JobFacts } from './job.js';
@@ -12,7 +13,18 @@ import type { JobFacts } from './job.js';
 type Evaluation = EntryOf<typeof box.jobs.evaluations>;
 
 const columns: readonly Column<Evaluation>[] = [
-  { key: 'id', title: 'Evaluation', cell: ({ ID }) => <Id of={ID} what="the evaluation's ID" /> },
+  {
+    key: 'id',
+    title: 'Evaluation',
+    cell: ({ ID }) => (
+      <>
+        <Link class="id" to={addressOf(['evaluations', ID])} data-row-link>
+          <Text of={ID.slice(0, 8)} />
+        </Link>
+        <Copy value={ID} what="the evaluation's ID" />
+      </>
+    ),
+  },
   { key: 'status', title: 'Status', cell: ({ Status }) => <StatusMark status={Status} /> },
   {
     key: 'why',
