@@ -8,6 +8,9 @@ import { describe, expect, it } from 'vitest';
 const folder = 'dist/web';
 const firstLoad = 75_000;
 const all = 2_500_000;
+/** What is loaded only where one writes a source, and where one uses a terminal. */
+const parts = [{ part: 'the editor', packages: /\/node_modules\/@codemirror\//, most: 115_000 }];
+const mostOfTheRest = 150_000;
 
 const names = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
@@ -15,6 +18,18 @@ const names = readdirSync(folder, { recursive: true, withFileTypes: true })
 const sources = names.filter((name) => !/\.(?:br|gz)$/.test(name) && name !== 'index.html');
 const size = (name: string): number => statSync(join(folder, name)).size;
 const read = (name: string): Buffer => readFileSync(join(folder, name));
+
+const contents = Object.entries(
+  JSON.parse(readFileSync('tmp/page-contents.json', 'utf8')) as Readonly<Record<string, readonly string[]>>,
+);
+/** The scripts with modules of these packages, and their style sheets, which have the same name. */
+function filesWith(packages: RegExp): readonly string[] {
+  const scripts = contents.flatMap(([name, modules]) =>
+    modules.some((path) => packages.test(`/${path}`)) ? [name] : [],
+  );
+  const stems = scripts.map((name) => name.replace(/-[\w-]{8}\.js$/, ''));
+  return sources.filter((name) => stems.includes(name.replace(/-[\w-]{8}\.(?:js|css)$/, '')));
+}
 
 /** The scripts that a script loads with it. */
 function withImports(name: string, found = new Set<string>()): ReadonlySet<string> {
@@ -40,6 +55,21 @@ describe('the built page', () => {
     console.log(`the page loads ${bytes} bytes in ${loaded.size} files at first`);
     expect([...loaded].some((name) => name.endsWith('.js'))).toBe(true);
     expect(bytes).toBeLessThanOrEqual(firstLoad);
+  });
+
+  it.each(parts)('has at most $most bytes for $part, in a file of its own', ({ part, packages, most }) => {
+    const files = filesWith(packages);
+    const bytes = files.reduce((sum, name) => sum + size(`${name}.br`), 0);
+    console.log(`${part} has ${bytes} bytes`);
+    expect(files.length).toBeGreaterThan(0);
+    expect(bytes).toBeLessThanOrEqual(most);
+  });
+
+  it(`has at most ${mostOfTheRest} bytes for everything else`, () => {
+    const apart = parts.flatMap(({ packages }) => filesWith(packages));
+    const bytes = sources.filter((name) => !apart.includes(name)).reduce((sum, name) => sum + size(`${name}.br`), 0);
+    console.log(`everything else has ${bytes} bytes`);
+    expect(bytes).toBeLessThanOrEqual(mostOfTheRest);
   });
 
   it(`has at most ${all} bytes, with all its compressed forms`, () => {

@@ -69,6 +69,17 @@ const settled = (id) =>
     async () => ((await call('GET', `/v1/job/${id}/deployment`))?.Status === 'successful' ? true : undefined),
     () => `the deployment of ${id}`,
   );
+/** The editor of a source, when it is loaded. */
+const sourceField = () => page.getByLabel('Job specification').and(page.locator('.cm-content'));
+/** All of the text in the editor, also what is not on the screen. */
+async function sourceText() {
+  await sourceField().press('Control+a');
+  return sourceField().evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
+    return clipboardData.getData('text/plain');
+  });
+}
 const heading = () => page.getByRole('heading', { level: 1 }).textContent();
 const clean = () => assert.deepEqual(faults, []);
 
@@ -160,13 +171,13 @@ test('a one-time token of the address is exchanged once and gone from it', { tim
 test('a session that ends while one writes is renewed in place; sign-out ends all tabs', { timeout }, async () => {
   const { SecretID, AccessorID } = await call('POST', '/v1/acl/token', { Name: 'writer', Type: 'management' });
   await signedIn('jobs/new', SecretID);
-  await page.getByLabel('Job specification').fill('job "draft" {}');
+  await sourceField().fill('job "draft" {}');
   await call('DELETE', `/v1/acl/token/${AccessorID}`);
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor();
   await page.getByLabel('Token').fill(token);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor({ state: 'detached' });
-  assert.equal(await page.getByLabel('Job specification').inputValue(), 'job "draft" {}');
+  assert.equal(await sourceText(), 'job "draft" {}');
   const other = await context.newPage();
   await other.goto(`${server.url}/ui/jobs`);
   await other.getByRole('button', { name: 'Sign out' }).click();
@@ -199,10 +210,55 @@ test('what the caller may not do is not offered, and granted rights show without
 
 test('wrong HCL shows the problem at its line, and the suggestion fixes it', { timeout }, async () => {
   await signedIn('jobs/new');
-  const source = page.getByLabel('Job specification');
-  const text = (await source.inputValue()).replace('type = "batch"', 'type = "batch"\n  datacenterz = ["*"]');
+  const source = sourceField();
+  const text = (await sourceText()).replace('type = "batch"', 'type = "batch"\n  datacenterz = ["*"]');
   await source.fill(text);
   await page.getByRole('button', { name: '3:3' }).waitFor();
+  await page.locator('#problems button', { hasText: 'datacenters' }).click();
+  await page.getByRole('button', { name: '3:3' }).waitFor({ state: 'detached' });
+  assert.ok((await sourceText()).includes('datacenters = ["*"]'));
+  clean();
+});
+
+test('the editor marks a problem at its line; one key uses the suggestion, and Escape leaves the editor', { timeout }, async () => {
+  await signedIn('jobs/new');
+  const source = sourceField();
+  await source.fill('job "marked" {\n  datacenterz = ["*"]\n}\n');
+  await page.locator('.cm-lintRange-error', { hasText: 'datacenterz' }).waitFor();
+  await page.locator('.cm-lint-marker-error').waitFor();
+  assert.equal(await source.getAttribute('aria-invalid'), 'true');
+  await page.keyboard.press('F9');
+  await page.locator('.cm-lintRange-error').waitFor({ state: 'detached' });
+  assert.equal(await sourceText(), 'job "marked" {\n  datacenters = ["*"]\n}\n');
+  await page.keyboard.press('Control+z');
+  assert.equal(await sourceText(), 'job "marked" {\n  datacenterz = ["*"]\n}\n', 'the suggestion can be taken back');
+  // Letters are text and not shortcuts; text that replaces a selection has no styles of what it replaces.
+  await page.keyboard.type('job "typed" {\ngroup "g" {');
+  assert.equal(await sourceText(), 'job "typed" {\n  group "g" {');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Tab');
+  assert.equal(await sourceText(), 'job "typed" {\n    group "g" {', 'Tab indents');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.evaluate(() => document.activeElement?.closest('.cm-editor') ?? document.activeElement?.localName), 'summary');
+  page.once('dialog', (dialog) => dialog.accept());
+  await page.getByRole('link', { name: 'Now' }).click();
+  await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
+  await page.goBack();
+  await source.waitFor();
+  assert.ok((await sourceText()).startsWith('job "typed"'), 'the draft is kept');
+  await page.getByRole('button', { name: 'Discard the changes' }).click();
+  assert.ok((await sourceText()).startsWith('job "hello"'));
+  clean();
+});
+
+test('without the editor a plain field takes the source', { timeout }, async () => {
+  await page.route(/editor-[\w-]+\.js$/, (route) => route.abort());
+  await signedIn('jobs/new');
+  const source = page.getByLabel('Job specification');
+  await source.fill((await source.inputValue()).replace('type = "batch"', 'type = "batch"\n  datacenterz = ["*"]'));
+  await page.getByRole('button', { name: '3:3' }).click();
+  assert.equal(await source.evaluate((area) => area.selectionStart), (await source.inputValue()).indexOf('datacenterz'));
   await page.locator('#problems button', { hasText: 'datacenters' }).click();
   await page.getByRole('button', { name: '3:3' }).waitFor({ state: 'detached' });
   assert.ok((await source.inputValue()).includes('datacenters = ["*"]'));
@@ -234,16 +290,17 @@ job "planned" {
 }
 `;
   await signedIn('jobs/new');
-  await page.getByLabel('Job specification').fill(source(1));
+  await sourceField().fill(source(1));
   await page.keyboard.press('Control+Enter');
   await page.getByRole('button', { name: 'Apply this plan' }).waitFor();
   await page.getByRole('button', { name: 'Apply this plan' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'planned' }).waitFor();
+  await page.getByRole('link', { name: 'Edit', exact: true }).waitFor();
   await page.keyboard.press('e');
-  const area = page.getByLabel('Job specification');
+  const area = sourceField();
   await area.waitFor();
-  assert.ok((await area.inputValue()).startsWith('# by hand'), 'the source with its comments');
+  assert.ok((await sourceText()).startsWith('# by hand'), 'the source with its comments');
   await area.fill(source(2));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await page.locator('.diff').getByText('Count').waitFor();
@@ -301,8 +358,7 @@ test('a job without room says why on Now, and the suggested change places it', {
   await page.getByText('1 node examined, 0 would take one more').click();
   await page.getByText('The group requests 9000000 MB of memory').last().waitFor();
   await page.getByRole('link', { name: 'Try a change' }).click();
-  const area = page.getByLabel('Job specification');
-  await area.fill((await area.inputValue()).replace('9000000', '16'));
+  await sourceField().fill((await sourceText()).replace('9000000', '16'));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await page.getByRole('button', { name: 'Apply this plan' }).click();
   await page.getByRole('cell', { name: 'running' }).first().waitFor();

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { preferences } from './preferences.js';
 
 /*
@@ -14,7 +14,7 @@ let begunAt = 0;
 
 /** Acts on a key while the component is shown; the latest component that wants it gets it. `g j` is a sequence. */
 export function useKey(key: string, action: Action | undefined): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (action === undefined) return;
     const of = actions.get(key) ?? [];
     actions.set(key, [...of, action]);
@@ -42,7 +42,8 @@ document.addEventListener('keydown', (event) => {
     return;
   }
   if (event.altKey || event.metaKey || event.ctrlKey || !preferences.value.singleKeys) return;
-  const { target } = event;
+  // Within a shadow root the target is its host.
+  const [target] = event.composedPath();
   if (target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)))
     return;
   if (document.querySelector('dialog[open]') !== null) return;

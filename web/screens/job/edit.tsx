@@ -8,7 +8,8 @@ import { may, namespaceNames } from '../../app/rights.js';
 import { addressOf, guardLeaving, Link, navigate, place } from '../../app/router.js';
 import { Screen } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
-import { Copy, LongText, Text } from '../../parts/text.js';
+import { Highlighted, offsetOf, SourceField, type SourceFieldHandle } from '../../parts/source.js';
+import { Copy, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted, durationText } from '../../rules/durations.js';
@@ -87,7 +88,7 @@ export function DefinitionTab({ namespace, id, job }: JobFacts) {
             </details>
           )}
           <pre class="panel" tabIndex={0}>
-            <LongText of={text} first={65_536} />
+            <Highlighted source={text} />
           </pre>
         </>
       )}
@@ -245,7 +246,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   const [planned, setPlanned] = useState<Planned | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const area = useRef<HTMLTextAreaElement>(null);
+  const field = useRef<SourceFieldHandle>(null);
   const isChanged = source.text !== base.text || source.variables !== base.variables;
 
   useEffect(() => {
@@ -314,11 +315,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   useKey('ctrl enter', () => void plan());
   const isCurrent =
     planned !== undefined && planned.source.text === source.text && planned.source.variables === source.variables;
-  const go = ({ line = 1, column = 1 }: Problem): void => {
-    const at = offsetOf(source.text, line, column);
-    area.current?.focus();
-    area.current?.setSelectionRange(at, at);
-  };
+  const go = ({ line = 1, column = 1 }: Problem): void => field.current?.select(line, column);
   const fix = (problem: Problem): void => {
     const { line = 1, column = 1, end = { line, column }, suggestion = '' } = problem;
     const from = offsetOf(source.text, line, column);
@@ -345,18 +342,15 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
             Plan <kbd>Ctrl Enter</kbd>
           </button>
         </div>
-        <label class="sr" for="source">
-          Job specification
-        </label>
-        <textarea
-          id="source"
-          ref={area}
-          spellcheck={false}
-          autocapitalize="off"
-          value={source.text}
-          aria-invalid={problems.length > 0}
-          aria-describedby="problems"
-          onInput={(event) => write({ ...source, text: event.currentTarget.value })}
+        <SourceField
+          handle={field}
+          text={source.text}
+          label="Job specification"
+          problems={problems}
+          describedBy="problems"
+          changed={(text) => write({ ...source, text })}
+          plan={() => void plan()}
+          fix={fix}
         />
         <Problems problems={problems} go={go} fix={fix} />
         <details open={source.variables !== ''}>
@@ -544,9 +538,4 @@ function problemsOf(error: Diagnosed): readonly Problem[] {
       ...(suggestion === undefined ? {} : { suggestion }),
     }));
   return (error.errors ?? [messageOf(error)]).map((message) => ({ message }));
-}
-
-function offsetOf(text: string, line: number, column: number): number {
-  const lines = text.split('\n').slice(0, line - 1);
-  return lines.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
 }
