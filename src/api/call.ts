@@ -91,6 +91,8 @@ export const region = inQuery('region', name, 'Region; must be the one of this s
 /** The common inputs of the calls of the job interface. */
 const onServer = { region } as const;
 const inNamespace = { namespace, region } as const;
+export type ServerInputs = typeof onServer;
+export type NamespaceInputs = typeof inNamespace;
 const namedInBody = {
   namespace: eitherOf(namespace, inBody('Namespace', jsonName)),
   region: eitherOf(region, inBody('Region', jsonName)),
@@ -153,7 +155,7 @@ export const write = callsOf({
   kind: 'plain',
   interface: 'jobs',
   methods: ['POST', 'PUT'],
-  inputs: (access): typeof inNamespace =>
+  inputs: (access): NamespaceInputs =>
     access.type === 'namespace' && access.namedBy === 'body' ? namedInBody : inNamespace,
 });
 /** The same for objects without a namespace. */

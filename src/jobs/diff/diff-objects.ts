@@ -147,26 +147,12 @@ export function byField(field: string, key: string, rule: ObjectRule): Part {
 
 /** A list whose elements match by the function's result; of several with the same result, the last one counts. */
 export function keyed(field: string, rule: ObjectRule, keyOf: (item: Item) => string): Part {
-  return part(field, (old, next, detail) =>
-    diffKeyed(rule, listAt(old, field), listAt(next, field), { keyOf, detail }),
-  );
-}
-
-function diffKeyed(
-  rule: ObjectRule,
-  old: readonly Item[],
-  next: readonly Item[],
-  { keyOf, detail }: { readonly keyOf: (item: Item) => string; readonly detail: Detail },
-): ObjectDiff[] {
-  if (equalValues(old, next)) return [];
-  const before = new Map(old.map((item) => [keyOf(item), item]));
-  const after = new Map(next.map((item) => [keyOf(item), item]));
-  const diffs: ObjectDiff[] = [];
-  for (const [key, item] of before) diffs.push(...present(diffObject(rule, item, after.get(key) ?? null, detail)));
-  for (const [key, item] of after) {
-    if (!before.has(key)) diffs.push(...present(diffObject(rule, null, item, detail)));
-  }
-  return sortedObjects(diffs);
+  return matched(field, rule, (old, next) => {
+    const before = new Map(old.map((item) => [keyOf(item), item]));
+    const after = new Map(next.map((item) => [keyOf(item), item]));
+    const keys = new Set([...before.keys(), ...after.keys()]);
+    return [...keys].map((key) => [before.get(key) ?? null, after.get(key) ?? null]);
+  });
 }
 
 /** Blocks by their label. */
@@ -181,12 +167,27 @@ export function byLabel(field: string, rule: ObjectRule): Part {
 
 /** A list whose elements match by position. */
 export function byPosition(field: string, rule: ObjectRule): Part {
+  return matched(field, rule, (old, next) => {
+    const length = Math.max(old.length, next.length);
+    return Array.from({ length }, (_, at) => [old[at] ?? null, next[at] ?? null]);
+  });
+}
+
+/** An element of the old list and its counterpart in the new list; null for none. */
+export type Pair = readonly [Item | null, Item | null];
+
+/** A list whose elements are paired by `match`. */
+export function matched(
+  field: string,
+  rule: ObjectRule,
+  match: (old: readonly Item[], next: readonly Item[]) => readonly Pair[],
+): Part {
   return part(field, (old, next, detail) => {
     const before = listAt(old, field);
     const after = listAt(next, field);
-    const length = Math.max(before.length, after.length);
-    const diffs = Array.from({ length }, (_, at) => diffObject(rule, before[at] ?? null, after[at] ?? null, detail));
-    return sortedObjects(diffs.flatMap(present));
+    if (equalValues(before, after)) return [];
+    const pairs = match(before, after);
+    return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(rule, left, right, detail))));
   });
 }
 

@@ -53,7 +53,7 @@ import {
   freeForm,
   itemAt,
   keyed,
-  listAt,
+  matched,
   type ObjectRule,
   one,
   type Part,
@@ -112,13 +112,7 @@ const serviceRule = presenceRule('Service', scalarsOf(serviceBlock), [
 ]);
 
 /** If each side has one service, they are the same one; several are matched by name, port and position. */
-const services = part('Services', (old, next, detail) => {
-  const before = listAt(old, 'Services');
-  const after = listAt(next, 'Services');
-  if (equalValues(before, after)) return [];
-  const pairs = matchServices(before, after);
-  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(serviceRule, left, right, detail))));
-});
+const services = matched('Services', serviceRule, matchServices);
 
 const artifactRule = fieldsRule('Artifact', scalarsOf(artifactBlock));
 
@@ -138,13 +132,7 @@ const templateRule = presenceRule('Template', templateFields, [
   one('ChangeScript', presenceRule('ChangeScript', scalarsOf(changeScriptBlock), [strings('Args')])),
 ]);
 
-const templates = part('Templates', (old, next, detail) => {
-  const before = listAt(old, 'Templates');
-  const after = listAt(next, 'Templates');
-  if (equalValues(before, after)) return [];
-  const pairs = matchTemplates(before, after);
-  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(templateRule, left, right, detail))));
-});
+const templates = matched('Templates', templateRule, matchTemplates);
 
 const scheduleRule = fieldsRule('Schedule', scalarsOf(scheduleCronBlock));
 

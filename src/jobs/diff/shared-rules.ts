@@ -47,6 +47,7 @@ import {
   listAt,
   type ObjectRule,
   one,
+  type Pair,
   type Part,
   part,
   presenceRule,
@@ -108,9 +109,6 @@ export const resourcesRule = presenceRule('Resources', scalarsOf(resourcesBlock)
 ]);
 
 export const volumeMounts: Part = byPosition('VolumeMounts', presenceRule('VolumeMount', scalarsOf(volumeMountBlock)));
-
-/** An element of the old list and its counterpart in the new list; null for none. */
-type Pair = readonly [Item | null, Item | null];
 
 /**
  * Pairs the services of both sides. If each side has one, they are a pair. Otherwise each old service is paired with the first new one
