@@ -44,7 +44,7 @@ const added = [
 ];
 const mostFiles = 858;
 const mostLines = 145_113;
-const mostLinesAdded = 3_209;
+const mostLinesAdded = 3_205;
 
 const list = 'SIGNALBOX_WALKS';
 const sources = sourceFiles(['src', 'adapters']);
