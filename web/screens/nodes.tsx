@@ -1,6 +1,6 @@
 import { box, type EntryOf, messageOf, type ValueOf } from '../app/engine.js';
 import { keepEqual, useRead } from '../app/read.js';
-import { mayInArea } from '../app/rights.js';
+import { may, mayInArea } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { Screen, Tabs } from '../app/shell.js';
 import { Time } from '../app/time.js';
@@ -70,7 +70,8 @@ const columns: readonly Column<NodeEntry>[] = [
 export function NodesTabs({ current }: { readonly current: 'nodes' | 'capacity' }) {
   const tabs = [
     { name: 'nodes', label: 'List', to: addressOf(['nodes']) },
-    { name: 'capacity', label: 'Capacity', to: addressOf(['topology']) },
+    // What is allocated is read from the allocations.
+    ...(may('jobs.read', '*') ? [{ name: 'capacity', label: 'Capacity', to: addressOf(['topology']) }] : []),
   ];
   return <Tabs tabs={tabs} current={current} />;
 }
