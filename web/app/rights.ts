@@ -27,7 +27,7 @@ export function may(call: GuardedCall, namespace: string): boolean {
   return namespace === '*' ? Object.values(held.namespaces).some(has) : has(held.namespaces[namespace]);
 }
 
-/** Whether the caller may run commands in tasks: they reach the whole node, which is a right of its own. */
+/** Whether the caller may run commands in tasks: they reach the whole node, which is a separate right. */
 export function mayRunInTasks(namespace: string): boolean {
   const held = rights.value;
   const reachesNode = held?.management === true || held?.namespaces[namespace]?.includes('alloc-node-exec') === true;
