@@ -9,7 +9,10 @@ const folder = 'dist/web';
 const firstLoad = 75_000;
 const all = 2_500_000;
 /** What is loaded only where one writes a source, and where one uses a terminal. */
-const parts = [{ part: 'the editor', packages: /\/node_modules\/@codemirror\//, most: 115_000 }];
+const parts = [
+  { part: 'the editor', packages: /\/node_modules\/@codemirror\//, most: 115_000 },
+  { part: 'the terminal', packages: /\/node_modules\/@xterm\//, most: 110_000 },
+];
 const mostOfTheRest = 150_000;
 
 const names = readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -27,6 +27,13 @@ export function may(call: GuardedCall, namespace: string): boolean {
   return namespace === '*' ? Object.values(held.namespaces).some(has) : has(held.namespaces[namespace]);
 }
 
+/** Whether the caller may run commands in tasks: they reach the whole node, which is a separate right. */
+export function mayRunInTasks(namespace: string): boolean {
+  const held = rights.value;
+  const reachesNode = held?.management === true || held?.namespaces[namespace]?.includes('alloc-node-exec') === true;
+  return reachesNode && may('allocations.exec', namespace);
+}
+
 const levels = { list: 1, read: 2, write: 3 };
 
 export function mayInArea(area: Area, level: keyof typeof levels): boolean {

@@ -16,6 +16,7 @@ export const rightsOfCalls = {
   'jobs.tagVersion': ['submit-job', 'tag-job-version'],
   'jobs.runAction': ['alloc-exec'],
   'allocations.stop': ['alloc-lifecycle'],
+  'allocations.exec': ['alloc-exec'],
   'files.list': ['read-fs'],
   'files.readLog': ['read-logs', 'read-fs'],
   'deployments.promote': ['submit-job', 'promote-deployment'],

@@ -2,8 +2,9 @@ import { ResultAsync } from 'neverthrow';
 import { useRef, useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
+import { lazy } from '../app/lazy.js';
 import { useRead } from '../app/read.js';
-import { may } from '../app/rights.js';
+import { may, mayRunInTasks } from '../app/rights.js';
 import { addressOf, Link, navigate, place, setQuery } from '../app/router.js';
 import { mountUrl } from '../app/settings.js';
 import { Screen, Tabs } from '../app/shell.js';
@@ -17,11 +18,13 @@ import { bytesText, counted, durationText } from '../rules/durations.js';
 import { withoutCodes } from '../rules/terminal-output.js';
 import { Logs } from './logs.js';
 
+const ExecTab = lazy(() => import('./terminal.js').then((each) => each.ExecTab));
+
 type Allocation = NonNullable<ValueOf<typeof box.allocations.read>>;
 
 interface AllocationProps {
   readonly id: string;
-  /** Below the allocation: `logs`, task, stream; `files` and a path; `actions`. */
+  /** Below the allocation: `logs`, task, stream; `files` and a path; `actions`; `exec` and a task. */
   readonly below: readonly string[];
 }
 
@@ -163,11 +166,17 @@ function Content({ allocation, below }: { readonly allocation: Allocation; reado
           ...(may('jobs.runAction', Namespace)
             ? [{ name: 'actions', label: 'Actions', to: addressOf(['allocs', ID, 'actions']) }]
             : []),
+          ...(first !== undefined && mayRunInTasks(Namespace)
+            ? [{ name: 'exec', label: 'Exec', to: addressOf(['allocs', ID, 'exec', first]) }]
+            : []),
         ]}
       />
       {view === '' && <Overview allocation={allocation} />}
       {view === 'logs' && rest[0] !== undefined && (
         <Logs key={rest.join('/')} id={ID} task={rest[0]} tasks={tasks} view={rest[1] ?? 'stdout'} />
+      )}
+      {view === 'exec' && rest[0] !== undefined && (
+        <ExecTab key={rest[0]} id={ID} namespace={Namespace} task={rest[0]} tasks={tasks} />
       )}
       {view === 'files' && <Files id={ID} namespace={Namespace} path={rest} />}
       {view === 'actions' && <Actions id={ID} namespace={Namespace} jobId={JobID} group={allocation.TaskGroup} />}

@@ -8,6 +8,7 @@ import { may, namespaceNames } from '../../app/rights.js';
 import { addressOf, guardLeaving, Link, navigate, place } from '../../app/router.js';
 import { Screen } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
+import { save } from '../../parts/save.js';
 import { Highlighted, offsetOf, SourceField, type SourceFieldHandle } from '../../parts/source.js';
 import { Copy, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
@@ -108,16 +109,8 @@ function versionOf(
 }
 
 function Download({ text, name }: { readonly text: string; readonly name: string }) {
-  const save = (): void => {
-    const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  };
   return (
-    <button type="button" onClick={save}>
+    <button type="button" onClick={() => save(text, name)}>
       Download
     </button>
   );

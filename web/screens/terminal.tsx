@@ -1,0 +1,360 @@
+import { FitAddon } from '@xterm/addon-fit';
+import { type ITheme, Terminal } from '@xterm/xterm';
+import '@xterm/xterm/css/xterm.css';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { MessageSocket } from 'signalbox/client';
+import { box, messageOf } from '../app/engine.js';
+import { mayRunInTasks } from '../app/rights.js';
+import { addressOf, navigate } from '../app/router.js';
+import { allowStyles } from '../parts/allowed-styles.js';
+import { save } from '../parts/save.js';
+import { Copy, Text } from '../parts/text.js';
+import { commandWords, withKeys } from '../rules/command-words.js';
+import { durationText } from '../rules/durations.js';
+
+/** Lines of output that the terminal keeps above its screen. */
+const mostLines = 10_000;
+
+interface ExecProps {
+  readonly id: string;
+  readonly namespace: string;
+  readonly task: string;
+  readonly tasks: readonly string[];
+}
+
+interface Session {
+  readonly state: 'opening' | 'running' | 'ended';
+  /** Absent when the connection ended before the command. */
+  readonly exitCode?: number | undefined;
+  /** In milliseconds. */
+  readonly took?: number;
+  readonly failure?: string;
+}
+
+const shells = ['/bin/sh', '/bin/bash'];
+
+/** A command in a task: a shell or a command line, in a terminal or with plain input and output. */
+export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
+  const [shell, setShell] = useState(shells[0] ?? '');
+  const [line, setLine] = useState('');
+  const [isTty, setTty] = useState(true);
+  const [isRead, setRead] = useState(false);
+  const [session, setSession] = useState<Session | undefined>(undefined);
+  const [isSelected, setSelected] = useState(false);
+  const host = useRef<HTMLDivElement>(null);
+  const before = useRef<HTMLButtonElement>(null);
+  const after = useRef<HTMLButtonElement>(null);
+  const screen = useRef<Screen | undefined>(undefined);
+  const running = useRef<AbortController | undefined>(undefined);
+
+  useEffect(() => {
+    if (host.current === null) return;
+    const opened = openScreen(host.current, () => before.current?.focus());
+    screen.current = opened;
+    opened.terminal.onSelectionChange(() => setSelected(opened.terminal.hasSelection()));
+    return () => {
+      running.current?.abort();
+      opened.dispose();
+    };
+  }, []);
+  useEffect(() => {
+    if (screen.current !== undefined) screen.current.terminal.options.screenReaderMode = isRead;
+  }, [isRead]);
+
+  const words = shell === '' ? commandWords(line) : [shell];
+  const isLive = session !== undefined && session.state !== 'ended';
+  const run = async (): Promise<void> => {
+    const shown = screen.current;
+    if (shown === undefined || words === undefined || words.length === 0) return;
+    const abort = new AbortController();
+    running.current = abort;
+    setSession({ state: 'opening' });
+    const since = performance.now();
+    const opened = await box.allocations.exec(id, {
+      namespace,
+      task,
+      command: JSON.stringify(words),
+      tty: String(isTty),
+      signal: abort.signal,
+    });
+    if (opened.isErr()) return setSession({ state: 'ended', failure: messageOf(opened.error) });
+    setSession({ state: 'running' });
+    shown.terminal.reset();
+    shown.terminal.focus();
+    const exitCode = await converse(opened.value, shown.terminal, isTty);
+    const { reason } = await opened.value.closed;
+    const wasCut = exitCode === undefined && !abort.signal.aborted;
+    // Another session may have begun after the component ended this one.
+    if (running.current !== abort) return;
+    setSession({
+      state: 'ended',
+      exitCode,
+      took: performance.now() - since,
+      ...(wasCut ? { failure: reason || 'The connection ended before the command.' } : {}),
+    });
+  };
+
+  return (
+    <section class="panel" aria-label="Command in the task">
+      <form
+        class="toolbar"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <label>
+          Task{' '}
+          <select
+            value={task}
+            disabled={isLive}
+            onChange={(event) => navigate(addressOf(['allocs', id, 'exec', event.currentTarget.value]))}
+          >
+            {tasks.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Command{' '}
+          <select value={shell} disabled={isLive} onChange={(event) => setShell(event.currentTarget.value)}>
+            {shells.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+            <option value="">another command</option>
+          </select>
+        </label>
+        {shell === '' && (
+          <label>
+            <span class="sr">Command line</span>
+            <input
+              class="mono"
+              placeholder="/bin/ls -l"
+              spellcheck={false}
+              autocomplete="off"
+              value={line}
+              disabled={isLive}
+              aria-invalid={words === undefined}
+              onInput={(event) => setLine(event.currentTarget.value)}
+            />
+          </label>
+        )}
+        <label>
+          <input
+            type="checkbox"
+            checked={isTty}
+            disabled={isLive}
+            onChange={(event) => setTty(event.currentTarget.checked)}
+          />
+          In a terminal
+        </label>
+        <label>
+          <input type="checkbox" checked={isRead} onChange={(event) => setRead(event.currentTarget.checked)} />
+          For screen readers
+        </label>
+        {isLive ? (
+          <button type="button" onClick={() => running.current?.abort()}>
+            End it
+          </button>
+        ) : (
+          <button
+            type="submit"
+            class="primary"
+            disabled={words === undefined || words.length === 0 || !mayRunInTasks(namespace)}
+          >
+            {session === undefined ? 'Connect' : 'Reconnect'}
+          </button>
+        )}
+      </form>
+      {!mayRunInTasks(namespace) && (
+        <p class="notice">
+          Commands in tasks need <code>alloc-exec</code> and <code>alloc-node-exec</code> in <Text of={namespace} />.
+        </p>
+      )}
+      {words === undefined && <p class="notice failed">A quote of the command line is not closed.</p>}
+      <p role="status">{statusOf(session)}</p>
+      {session?.failure !== undefined && (
+        <p class="notice failed" role="alert">
+          <Text of={session.failure} />
+        </p>
+      )}
+      <p class="hint">
+        <button type="button" ref={before} onClick={() => after.current?.focus()}>
+          Go past the terminal
+        </button>{' '}
+        The terminal takes all keys; <kbd>Shift F6</kbd> leaves it for this button.
+      </p>
+      <div class="terminal-frame" ref={host} />
+      <div class="toolbar">
+        <button type="button" ref={after} onClick={() => saveOutput(screen.current?.terminal, task)}>
+          Save the output
+        </button>
+        {isSelected && (
+          <Copy
+            value={() => screen.current?.terminal.getSelection() ?? ''}
+            what="the selection"
+            label="Copy the selection"
+          />
+        )}
+        <span class="hint">The newest {mostLines.toLocaleString('en')} lines are kept.</span>
+      </div>
+    </section>
+  );
+}
+
+function statusOf(session: Session | undefined): string {
+  if (session === undefined) return 'Not connected';
+  if (session.state === 'opening') return 'Connecting';
+  if (session.state === 'running') return 'Running';
+  const took = session.took === undefined ? '' : ` after ${durationText(session.took)}`;
+  return session.exitCode === undefined ? `Ended${took}` : `Exit code ${session.exitCode}${took}`;
+}
+
+interface Screen {
+  readonly terminal: Terminal;
+  readonly dispose: () => void;
+}
+
+/** A terminal in the colours of the page, as large as the element. */
+function openScreen(host: HTMLElement, leave: () => void): Screen {
+  const forbidStyles = allowStyles();
+  const terminal = new Terminal({
+    scrollback: mostLines,
+    fontFamily: getComputedStyle(host).fontFamily,
+    fontSize: 13,
+    minimumContrastRatio: 4.5,
+    theme: coloursOf(host),
+    linkHandler: { activate: () => undefined },
+  });
+  const fit = new FitAddon();
+  terminal.loadAddon(fit);
+  // What a task writes changes neither the title nor the clipboard nor colours, and makes no links.
+  for (const code of [0, 1, 2, 4, 8, 10, 11, 12, 52, 104, 110, 111, 112])
+    terminal.parser.registerOscHandler(code, () => true);
+  terminal.attachCustomKeyEventHandler((event) => {
+    if (event.key !== 'F6' || !event.shiftKey) return true;
+    event.preventDefault();
+    if (event.type === 'keydown') leave();
+    return false;
+  });
+  terminal.open(host);
+  fit.fit();
+  const size = new ResizeObserver(() => fit.fit());
+  size.observe(host);
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  const paint = (): void => {
+    terminal.options.theme = coloursOf(host);
+  };
+  scheme.addEventListener('change', paint);
+  return {
+    terminal,
+    dispose: () => {
+      scheme.removeEventListener('change', paint);
+      size.disconnect();
+      terminal.dispose();
+      forbidStyles();
+    },
+  };
+}
+
+/** The colours of the page, as values. */
+function coloursOf(host: HTMLElement): ITheme {
+  const probe = document.createElement('span');
+  host.append(probe);
+  const colour = (name: string): string => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const [red, green, yellow, blue, magenta] = ['failed', 'good', 'waiting', 'running', 'lost'].map(colour);
+  const [foreground, background, dim, accent] = ['text', 'surface', 'secondary', 'accent'].map(colour);
+  const selectionBackground = colour('edge');
+  probe.remove();
+  const names = { red, green, yellow, blue, magenta, cyan: accent, black: foreground, white: dim };
+  const bright = {
+    brightRed: red,
+    brightGreen: green,
+    brightYellow: yellow,
+    brightBlue: blue,
+    brightMagenta: magenta,
+    brightCyan: accent,
+    brightBlack: dim,
+    brightWhite: foreground,
+  };
+  const given = { ...names, ...bright, foreground, background, cursor: foreground, selectionBackground };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+interface Frame {
+  readonly stdout?: { readonly data?: string };
+  readonly stderr?: { readonly data?: string };
+  readonly exited?: boolean;
+  readonly result?: { readonly exit_code?: number };
+}
+
+/** Exchanges keys, sizes and output with the command. Returns its exit code; undefined when the socket ended first. */
+async function converse(socket: MessageSocket, terminal: Terminal, isTty: boolean): Promise<number | undefined> {
+  const encoder = new TextEncoder();
+  const send = (frame: object): void => void socket.send(JSON.stringify(frame));
+  const sendBytes = (bytes: Uint8Array): void => send({ stdin: { data: base64Of(bytes) } });
+  const sendSize = (): void => send({ tty_size: { height: terminal.rows, width: terminal.cols } });
+  let line = '';
+  const sendLine = (keys: string): void => {
+    const typed = withKeys(line, keys);
+    ({ line } = typed);
+    terminal.write(typed.shown);
+    if (typed.sent !== '') sendBytes(encoder.encode(typed.sent));
+    if (typed.ends) send({ stdin: { close: true } });
+  };
+  const subscribed = [
+    terminal.onData((keys) => (isTty ? sendBytes(encoder.encode(keys)) : sendLine(keys))),
+    terminal.onBinary((keys) => sendBytes(Uint8Array.from(keys, (unit) => unit.charCodeAt(0)))),
+    ...(isTty ? [terminal.onResize(sendSize)] : []),
+  ];
+  // Programs that are not in a terminal end lines with a line feed only.
+  terminal.options.convertEol = !isTty;
+  if (isTty) sendSize();
+  try {
+    for await (const message of socket.messages) {
+      const frame = JSON.parse(String(message)) as Frame;
+      const data = frame.stdout?.data ?? frame.stderr?.data;
+      if (data !== undefined)
+        await written(
+          terminal,
+          Uint8Array.from(atob(data), (unit) => unit.charCodeAt(0)),
+        );
+      if (frame.exited === true) return frame.result?.exit_code ?? 0;
+    }
+    return undefined;
+  } finally {
+    for (const each of subscribed) each.dispose();
+    socket.close();
+  }
+}
+
+/** Output is read as fast as it is shown. */
+function written(terminal: Terminal, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => terminal.write(bytes, resolve));
+}
+
+function base64Of(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+/** The text of the terminal with the lines that have left its screen; wrapped lines are one. */
+function saveOutput(terminal: Terminal | undefined, task: string): void {
+  if (terminal === undefined) return;
+  const buffer = terminal.buffer.normal;
+  let text = '';
+  for (let at = 0; at < buffer.length; at++) {
+    const row = buffer.getLine(at);
+    const isContinued = buffer.getLine(at + 1)?.isWrapped === true;
+    text += `${row?.translateToString(!isContinued) ?? ''}${isContinued ? '' : '\n'}`;
+  }
+  save(`${text.trimEnd()}\n`, `${task.replaceAll(/[^\w.-]+/g, '-')}.output.txt`);
+}
