@@ -41,7 +41,7 @@ export function* simulateInSteps(
     const deadlines = yield* deadline(world);
     const next = Math.min(waiting[0]?.at ?? Infinity, reports, world.nextWait, drains.next ?? Infinity, deadlines);
     if (!isWork(drains) && next > until) break;
-    if (count > most.times || world.examined > most.records || world.timeline.length > most.lines) {
+    if (isCut(world, count, most)) {
       playedUntil = world.now;
       break;
     }
@@ -64,6 +64,10 @@ export function* simulateInSteps(
   const lists = { nodes: [...nodes.values()], allocations: [...allocations.values()], jobs: [...jobs.values()] };
   const rest = { deployments: [...deployments.values()], evaluations: [...evaluations.values()] };
   return { timeline, ...lists, ...rest, refused, playedUntil };
+}
+
+function isCut({ examined, timeline }: SimulatedWorld, times: number, most: typeof boundless): boolean {
+  return times > most.times || examined > most.records || timeline.length > most.lines;
 }
 
 function activeDeployments({ deployments }: SimulatedWorld): Deployment[] {

@@ -25,7 +25,7 @@ import type { SimulatedCluster, TimelineEntry } from './simulation.js';
 type OfJob = Pick<Allocation, 'Namespace' | 'JobID'>;
 
 /** Two namespaces may have jobs of one ID. Names of namespaces have no slash. */
-export function keyOf({ Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): string {
+function keyOf({ Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): string {
   return `${Namespace}/${ID}`;
 }
 
