@@ -1,6 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
+/** The shell, its parts and rules, and the client; not the editor and the screens, which are loaded when they are first shown. */
+const inEveryScreen =
+  /\/web\/(?:app|parts|rules)\/(?!editor|source|allowed-styles|hcl-tokens|pattern)|\/web\/job-rules|\/src\/|node_modules\/(?:@?preact|neverthrow)/;
+
 /** The page as static files in `dist/web`. Their names have a hash of their content; addresses are relative to the `base` of the document. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -15,5 +19,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // What every screen uses is one file: a browser begins with few requests.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'page', test: inEveryScreen }] } } },
   },
 });

@@ -120,14 +120,14 @@ const sharedPrefix = 'whsec_';
 const secretPrefix = 'whsk_';
 const publicPrefix = 'whpk_';
 const keyBytes = 32;
-/** The bytes before the 32 bytes of an Ed25519 key in its standard encodings (RFC 8410). */
-const secretHead = Buffer.from('302e020100300506032b657004220420', 'hex');
-const publicHead = Buffer.from('302a300506032b6570032100', 'hex');
+/** The bytes before the 32 bytes of an Ed25519 key in its standard encodings (RFC 8410), in hexadecimal: browsers, which load them, have no `Buffer`. */
+const secretHead = '302e020100300506032b657004220420';
+const publicHead = '302a300506032b6570032100';
 
 const signingKeyOf = remembered((token): KeyObject | undefined => {
   const bytes = bytesBehind(secretPrefix, token);
   if (bytes === undefined || (bytes.length !== keyBytes && bytes.length !== 2 * keyBytes)) return undefined;
-  const key = Buffer.concat([secretHead, bytes.subarray(0, keyBytes)]);
+  const key = Buffer.concat([Buffer.from(secretHead, 'hex'), bytes.subarray(0, keyBytes)]);
   return nodeCrypto().createPrivateKey({ key, format: 'der', type: 'pkcs8' });
 }, 256);
 
@@ -136,7 +136,11 @@ const verifyingKeyOf = remembered((token): KeyObject | undefined => {
   if (own !== undefined) return nodeCrypto().createPublicKey(own);
   const bytes = bytesBehind(publicPrefix, token);
   if (bytes?.length !== keyBytes) return undefined;
-  return nodeCrypto().createPublicKey({ key: Buffer.concat([publicHead, bytes]), format: 'der', type: 'spki' });
+  return nodeCrypto().createPublicKey({
+    key: Buffer.concat([Buffer.from(publicHead, 'hex'), bytes]),
+    format: 'der',
+    type: 'spki',
+  });
 }, 256);
 
 /** Decodes the base64 after a prefix; undefined when there is none. Padding is optional, as in the reference libraries. */

@@ -427,7 +427,10 @@ test('from Now the failed runs of a job are two clicks away, and run again toget
   await eventually(async () => ((await call('GET', '/v1/jobs/failures?job=report')).failures === 4 ? true : undefined), () => 'four failures');
   await line.or(page.locator('.line', { hasText: '4 runs failed alike' })).getByRole('link', { name: 'See the runs' }).click();
   await page.getByRole('heading', { name: 'Ended runs' }).waitFor();
-  assert.equal(await page.getByRole('table', { name: '' }).last().getByRole('row').count(), 5);
+  await eventually(
+    async () => ((await page.getByRole('region', { name: 'Ended runs' }).getByRole('row').count()) === 5 ? true : undefined),
+    () => 'a heading and four runs',
+  );
   await stopped('report');
   clean();
 });

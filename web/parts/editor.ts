@@ -111,12 +111,17 @@ const typing = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const { data, inputType } = event;
     if (inputType !== 'insertText' || data === null || view.composing) return false;
-    const { empty, head } = view.state.selection.main;
-    const [range] = event.getTargetRanges();
-    // Some keyboards replace what stands before the cursor.
-    if (empty && range !== undefined && view.posAtDOM(range.startContainer, range.startOffset) !== head) return false;
     event.preventDefault();
-    view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+    const [range] = event.getTargetRanges();
+    const own = { userEvent: 'input.type', scrollIntoView: true };
+    if (range === undefined || view.state.selection.ranges.length > 1) {
+      view.dispatch(view.state.replaceSelection(data), own);
+      return true;
+    }
+    // What the browser would replace: the editor learns of a new selection later, and some keyboards replace what stands before the cursor.
+    const from = view.posAtDOM(range.startContainer, range.startOffset);
+    const to = view.posAtDOM(range.endContainer, range.endOffset);
+    view.dispatch({ changes: { from, to, insert: data }, selection: { anchor: from + data.length }, ...own });
     return true;
   },
 });

@@ -1,6 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Job, JobListStub, JobSummary } from '../../../../src/index.js';
-import { jobHealth } from '../../../../src/jobs/status/job-health.js';
 import type { AllocationListStub, Deployment, Evaluation } from '../../../../src/scheduler/index.js';
 import type { Invocation } from '../../command-line/command.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
@@ -114,10 +113,7 @@ function instancesText(instances: readonly JobListStub[]): string {
   return tableOf(['Last instances', 'Status', 'Submitted'], rows, '');
 }
 
-function headOf({ job, outcome, summary, deployment }: JobStatusView): string {
-  const parameterized = job.ParameterizedJob !== null && !job.Dispatched;
-  const listed = { ...job, Periodic: job.Periodic !== null, ParameterizedJob: parameterized, JobSummary: summary };
-  const activity = { wanted: job.TaskGroups.reduce((sum, { Count }) => sum + Count, 0), deployment };
+function headOf({ job, outcome }: Pick<JobStatusView, 'job' | 'outcome'>): string {
   return facts({
     ID: job.ID,
     Name: job.Name,
@@ -128,11 +124,10 @@ function headOf({ job, outcome, summary, deployment }: JobStatusView): string {
     Datacenters: job.Datacenters.join(','),
     'Node pool': job.NodePool,
     Status: jobStatusWord({ ...job, ...optional('Outcome', outcome) }),
-    Health: jobHealth({ ...listed, ...optional('Outcome', outcome) }, activity).word,
     'Status description': job.StatusDescription,
     Version: job.Version,
-    Periodic: listed.Periodic,
-    Parameterized: parameterized,
+    Periodic: job.Periodic !== null,
+    Parameterized: job.ParameterizedJob !== null && !job.Dispatched,
   });
 }
 
