@@ -3,7 +3,7 @@ import { defineConfig } from 'vite';
 
 /** The shell, its parts and rules, and the client; not the editor and the screens, which are loaded when they are first shown. */
 const inEveryScreen =
-  /\/web\/(?:app|parts|rules)\/(?!editor|source|allowed-styles|hcl-tokens|pattern)|\/web\/job-rules|\/src\/|node_modules\/(?:@?preact|neverthrow)/;
+  /\/web\/(?:app\/(?!pattern)|parts\/(?:dialog|marks|table|text|toasts|view)|rules\/(?:durations|rights|safe))|\/web\/job-rules|\/src\/(?:client|api|shared|options|jobs\/status)|node_modules\/(?:@?preact|neverthrow)/;
 
 /** The page as static files in `dist/web`. Their names have a hash of their content; addresses are relative to the `base` of the document. */
 export default defineConfig({

@@ -43,7 +43,7 @@ const added = [
   'src/operations/notifications/workspaces/portal-tokens.ts',
 ];
 const mostFiles = 858;
-const mostLines = 145_113;
+const mostLines = 145_082;
 const mostLinesAdded = 3_205;
 
 const list = 'SIGNALBOX_WALKS';

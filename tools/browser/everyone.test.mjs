@@ -283,6 +283,8 @@ test('two tabs have one event stream; a hidden one makes no request after half a
     }, hidden);
   await hide(true);
   await second.clock.runFor(31_000);
+  // What was asked before that has its answer.
+  await second.waitForLoadState('networkidle');
   const before = asked.second;
   await register(server.url, { ...jobNamed('while-hidden', 'exit 0'), Type: 'batch' });
   await page.getByRole('link', { name: 'while-hidden', exact: true }).waitFor();

@@ -71,6 +71,11 @@ const settled = (id) =>
   );
 /** The editor of a source, when it is loaded. */
 const sourceField = () => page.getByLabel('Job specification').and(page.locator('.cm-content'));
+/** Selects everything in the editor by its key and writes over it. */
+async function rewrite(text) {
+  await sourceField().press('Control+a');
+  await page.keyboard.insertText(text);
+}
 /** All of the text in the editor, also what is not on the screen. */
 async function sourceText() {
   await sourceField().press('Control+a');
@@ -171,7 +176,7 @@ test('a one-time token of the address is exchanged once and gone from it', { tim
 test('a session that ends while one writes is renewed in place; sign-out ends all tabs', { timeout }, async () => {
   const { SecretID, AccessorID } = await call('POST', '/v1/acl/token', { Name: 'writer', Type: 'management' });
   await signedIn('jobs/new', SecretID);
-  await sourceField().fill('job "draft" {}');
+  await rewrite('job "draft" {}');
   await call('DELETE', `/v1/acl/token/${AccessorID}`);
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor();
   await page.getByLabel('Token').fill(token);
@@ -212,7 +217,7 @@ test('wrong HCL shows the problem at its line, and the suggestion fixes it', { t
   await signedIn('jobs/new');
   const source = sourceField();
   const text = (await sourceText()).replace('type = "batch"', 'type = "batch"\n  datacenterz = ["*"]');
-  await source.fill(text);
+  await rewrite(text);
   await page.getByRole('button', { name: '3:3' }).waitFor();
   await page.locator('#problems button', { hasText: 'datacenters' }).click();
   await page.getByRole('button', { name: '3:3' }).waitFor({ state: 'detached' });
@@ -223,7 +228,7 @@ test('wrong HCL shows the problem at its line, and the suggestion fixes it', { t
 test('the editor marks a problem at its line; one key uses the suggestion, and Escape leaves the editor', { timeout }, async () => {
   await signedIn('jobs/new');
   const source = sourceField();
-  await source.fill('job "marked" {\n  datacenterz = ["*"]\n}\n');
+  await rewrite('job "marked" {\n  datacenterz = ["*"]\n}\n');
   await page.locator('.cm-lintRange-error', { hasText: 'datacenterz' }).waitFor();
   await page.locator('.cm-lint-marker-error').waitFor();
   assert.equal(await source.getAttribute('aria-invalid'), 'true');
@@ -290,7 +295,7 @@ job "planned" {
 }
 `;
   await signedIn('jobs/new');
-  await sourceField().fill(source(1));
+  await rewrite(source(1));
   await page.keyboard.press('Control+Enter');
   await page.getByRole('button', { name: 'Apply this plan' }).waitFor();
   await page.getByRole('button', { name: 'Apply this plan' }).focus();
@@ -301,7 +306,7 @@ job "planned" {
   const area = sourceField();
   await area.waitFor();
   assert.ok((await sourceText()).startsWith('# by hand'), 'the source with its comments');
-  await area.fill(source(2));
+  await rewrite(source(2));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await page.locator('.diff').getByText('Count').waitFor();
   // Somebody else registers another version.
@@ -358,7 +363,7 @@ test('a job without room says why on Now, and the suggested change places it', {
   await page.getByText('1 node examined, 0 would take one more').click();
   await page.getByText('The group requests 9000000 MB of memory').last().waitFor();
   await page.getByRole('link', { name: 'Try a change' }).click();
-  await sourceField().fill((await sourceText()).replace('9000000', '16'));
+  await rewrite((await sourceText()).replace('9000000', '16'));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await page.getByRole('button', { name: 'Apply this plan' }).click();
   await page.getByRole('cell', { name: 'running' }).first().waitFor();
@@ -474,6 +479,7 @@ test('Find leads by keyboard to a job by a part of its name', { timeout }, async
   await register(service('find-me-here'));
   await signedIn();
   await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('searchbox').waitFor();
   await page.keyboard.type('me-he');
   await page.getByRole('dialog').getByRole('link', { name: 'find-me-here job default' }).waitFor();
   await page.keyboard.press('ArrowDown');

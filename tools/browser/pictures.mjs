@@ -64,7 +64,7 @@ const configuration = await call(
   'application/vnd.api+json',
 );
 isDown = true;
-const event = (id) => ({ data: { type: 'notification-events', attributes: { trigger: 'run:errored', 'run-id': id, message: 'report failed' } } });
+const event = (id) => ({ data: { type: 'notification-events', attributes: { trigger: 'run:errored', run_id: id, message: 'report failed' } } });
 for (const id of ['run-1', 'run-2']) await call('POST', '/workspaces/ws-platform/notification-events', event(id), 'application/vnd.api+json');
 await eventually(async () => ((await call('GET', '/v1/jobs/failures?job=report')).failures === 3 ? true : undefined), () => 'failures');
 const shop = await allocationOf(server.url, 'shop');

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ResultAsync } from 'neverthrow';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../app/engine.js';
 import { Text } from './text.js';
 
@@ -100,7 +100,8 @@ interface DialogProps {
 /** A native dialog; the browser keeps the focus inside and gives it back. */
 export function Dialog({ title, close, isFixed = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key, which is meant for the dialog.
+  useLayoutEffect(() => {
     const dialog = element.current;
     const before = document.activeElement;
     dialog?.showModal();
