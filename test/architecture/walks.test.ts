@@ -44,7 +44,7 @@ const added = [
 ];
 const mostFiles = 858;
 const mostLines = 145_082;
-const mostLinesAdded = 3_205;
+const mostLinesAdded = 3_207;
 
 const list = 'SIGNALBOX_WALKS';
 const sources = sourceFiles(['src', 'adapters']);

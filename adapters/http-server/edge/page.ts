@@ -94,7 +94,9 @@ export function webPage(option: boolean | PageOptions | undefined, parts: PagePa
   const { access, dialect, notificationsPath } = parts;
   const settings = {
     ...{ version, dialect: dialect.names === 'upstream' ? 'nomad' : 'neutral' },
-    ...{ notificationsPath, signIn: access ?? 'host', title, links, frameAncestors },
+    ...{ notificationsPath, signIn: access ?? 'host', title, links },
+    // Origins that may hand a token over.
+    ...(frameAncestors.length === 0 ? {} : { frameAncestors }),
   };
   const shell = shellOf(built.index, JSON.stringify(settings).replaceAll('<', '\\u003c'));
   const page: Page = { root: `${parts.basePath}/ui`, guard: parts.guard, files: built.files, shell };
