@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { allocationOf, eventually, register, startBrowser, startServer } from './support.mjs';
 
-const folder = fileURLToPath(new URL('../../docs/guides/pictures/', import.meta.url));
+const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const own = await mkdtemp(join(tmpdir(), 'signalbox-pictures-'));
 const seed = join(own, 'seed.json');
 await writeFile(
