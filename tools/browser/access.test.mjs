@@ -1,11 +1,12 @@
 // The web page: variables, access, evaluations and the capacity of nodes.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { eventually, startBrowser, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, startBrowser, startServer, watchedPage } from './support.mjs';
 
 let server;
 let browser;
 let token;
+let call;
 let context;
 let page;
 let faults;
@@ -14,6 +15,7 @@ const timeout = 30_000;
 before(async () => {
   server = await startServer('--access', 'token');
   token = await server.printed(/^management token.*: (\S+)/);
+  call = callsOf(server, token);
   browser = await startBrowser([]);
 });
 after(async () => {
@@ -27,16 +29,6 @@ beforeEach(async () => {
   page.setDefaultTimeout(5000);
 });
 
-const call = async (method, path, body, secret = token) => {
-  const answer = await fetch(server.url + path, {
-    method,
-    headers: { 'X-SVC-Token': secret, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-};
 const putVariable = (path, Items, query = '') => call('PUT', `/v1/var/${path}${query}`, { Path: path, Items });
 const items = async (path) => (await call('GET', `/v1/var/${path}`)).Items;
 

@@ -1,12 +1,13 @@
 // The web page of a server with access control: addresses, sign-in, rights, and what people do with jobs.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { eventually, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
 
 let server;
 let proxy;
 let browser;
 let token;
+let call;
 let context;
 let page;
 let faults;
@@ -15,6 +16,7 @@ const timeout = 60_000;
 before(async () => {
   server = await startServer('--access', 'token');
   token = await server.printed(/^management token.*: (\S+)/);
+  call = callsOf(server, token);
   proxy = await startPrefixProxy('/tools/jobs', server.url);
   browser = await startBrowser([]);
 });
@@ -29,16 +31,6 @@ beforeEach(async () => {
   ({ page, faults } = await watchedPage(context));
 });
 
-const call = async (method, path, body, secret = token) => {
-  const answer = await fetch(server.url + path, {
-    method,
-    headers: { 'X-SVC-Token': secret, 'Content-Type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-};
 
 const task = (script, resources = { CPU: 20, MemoryMB: 16 }) => ({
   Name: 'main',
@@ -210,6 +202,31 @@ test('what the caller may not do is not offered, and granted rights show without
   await call('POST', '/v1/acl/policy/look', { Name: 'look', Rules: 'namespace "default" { policy = "read" }' });
   await page.getByRole('button', { name: 'Stop…' }).waitFor({ state: 'detached', timeout: 5000 });
   await stopped('guarded');
+  clean();
+});
+
+test('of calls that need two rights, or fewer for a part, only what is allowed is offered; links of a job lead to web pages only', { timeout }, async () => {
+  const links = [{ Label: 'Handbook', Url: 'https://example.net/h' }, { Label: 'Trap', Url: 'javascript:alert(1)' }];
+  await register({ ...service('halves'), UI: { Description: '<b>About</b>', Links: links } });
+  const allocation = await eventually(async () => (await call('GET', '/v1/job/halves/allocations'))[0]?.ID, () => 'an allocation');
+  const rules = 'namespace "default" { capabilities = ["list-jobs", "read-job", "deregister-job", "alloc-exec", "register-job"] }';
+  await call('POST', '/v1/acl/policy/halves', { Name: 'halves', Rules: rules });
+  const { SecretID } = await call('POST', '/v1/acl/token', { Name: 'eve', Type: 'client', Policies: ['halves'] });
+  await signedIn('jobs/default/halves', SecretID);
+  const about = page.getByRole('region', { name: 'About the job' });
+  await about.getByText('<b>About</b>').waitFor();
+  assert.deepEqual(await about.getByRole('link').evaluateAll((all) => all.map(({ href }) => href)), ['https://example.net/h']);
+  // To edit needs a plan, and its source to be read.
+  assert.equal(await page.getByRole('link', { name: 'Edit', exact: true }).count(), 0);
+  await page.getByRole('button', { name: 'Stop…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  await page.locator('.title .mark', { hasText: 'Stopped' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Purge…' }).count(), 0);
+  assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
+  await page.goto(`${server.url}/ui/allocs/${allocation}`);
+  await page.getByRole('link', { name: 'Overview' }).waitFor();
+  for (const name of ['Actions', 'Exec']) assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0, name);
+  await stopped('halves');
   clean();
 });
 

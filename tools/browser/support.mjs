@@ -169,3 +169,17 @@ export function allocationOf(url, job, states = ['running', 'complete']) {
     () => `an allocation of ${job}`,
   );
 }
+
+/** Calls the interface of a server with a token, that of an operator unless another is given; fails for a refusal. */
+export function callsOf(server, operator) {
+  return async (method, path, body, secret = operator) => {
+    const answer = await fetch(server.url + path, {
+      method,
+      headers: { 'X-SVC-Token': secret, 'Content-Type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+}

@@ -2,28 +2,22 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, beforeEach, test } from 'node:test';
-import { eventually, jobNamed, startBrowser, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, jobNamed, startBrowser, startServer, watchedPage } from './support.mjs';
 
 let server;
 let browser;
 let token;
+let call;
 let allocation;
 let context;
 let page;
 let faults;
 const timeout = 60_000;
 
-const call = async (method, path, body) => {
-  const headers = { 'X-SVC-Token': token, 'Content-Type': 'application/json' };
-  const answer = await fetch(server.url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-  const text = await answer.text();
-  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-};
-
 before(async () => {
   server = await startServer('--access', 'token');
   token = await server.printed(/^management token.*: (\S+)/);
+  call = callsOf(server, token);
   await call('POST', '/v1/jobs', { Job: jobNamed('shell', 'exec sleep 600') });
   allocation = await eventually(
     async () => (await call('GET', '/v1/job/shell/allocations')).find(({ ClientStatus }) => ClientStatus === 'running')?.ID,

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { isPaused, isShown, onChanges, type Topic } from './live.js';
 
 /** A view of the server's data: the last good value stays while a newer one is read, or cannot be. */
-export interface ReadState<T> {
+interface ReadState<T> {
   readonly value?: T;
   /** When the value was received, by the browser's clock. */
   readonly at?: number;

@@ -19,19 +19,30 @@ export function receiveRights(received: CallerRights): void {
 
 /** Whether the caller may make a call in the namespace, or for `*` in any. */
 export function may(call: GuardedCall, namespace: string): boolean {
+  return hasOneOf(rightsOfCalls[call], namespace);
+}
+
+function hasOneOf(enough: readonly string[], namespace: string): boolean {
   const held = rights.value;
   if (held === undefined) return false;
   if (held.management) return true;
-  const enough: readonly string[] = rightsOfCalls[call];
   const has = (of: readonly string[] | undefined): boolean => of?.some((each) => enough.includes(each)) === true;
   return namespace === '*' ? Object.values(held.namespaces).some(has) : has(held.namespaces[namespace]);
 }
 
 /** Whether the caller may run commands in tasks: they reach the whole node, which is a separate right. */
 export function mayRunInTasks(namespace: string): boolean {
-  const held = rights.value;
-  const reachesNode = held?.management === true || held?.namespaces[namespace]?.includes('alloc-node-exec') === true;
-  return reachesNode && may('allocations.exec', namespace);
+  return may('allocations.exec', namespace) && hasOneOf(['alloc-node-exec'], namespace);
+}
+
+/** A job is stopped with fewer rights than it is purged with, by the same call. */
+export function mayPurge(namespace: string): boolean {
+  return hasOneOf(['submit-job', 'purge-job'], namespace);
+}
+
+/** Whether the caller may make the next version of a job: read its source, plan it, and register it. */
+export function mayEdit(namespace: string): boolean {
+  return may('jobs.parse', namespace) && may('jobs.plan', namespace) && may('jobs.register', namespace);
 }
 
 const levels = { list: 1, read: 2, write: 3 };

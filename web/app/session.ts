@@ -6,7 +6,7 @@ import { mountUrl, settings } from './settings.js';
  */
 
 /** `unknown` until the server has answered for the first time. */
-export type SessionState = 'unknown' | 'signed-in' | 'signed-out';
+type SessionState = 'unknown' | 'signed-in' | 'signed-out';
 
 export const session = signal<SessionState>(settings.signIn === 'token' ? 'unknown' : 'signed-in');
 /** Why the person must sign in again, for the form. */

@@ -48,10 +48,6 @@ export function exactTime(at: number, timeZone = zone.value): string {
   return `${parts['year']}-${parts['month']}-${parts['day']} ${parts['hour']}:${parts['minute']}:${parts['second']} ${parts['timeZoneName']}`;
 }
 
-export function clockTime(at: number, timeZone = zone.value): string {
-  return format(timeZone, { hour: '2-digit', minute: '2-digit' }).format(at);
-}
-
 export function dayOf(at: number, timeZone = zone.value): string {
   return format(timeZone, { weekday: 'short', day: '2-digit', month: 'short' }).format(at);
 }

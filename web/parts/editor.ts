@@ -37,7 +37,7 @@ export interface SourceProblem {
   readonly suggestion?: string;
 }
 
-export interface EditorOptions<P extends SourceProblem> {
+interface EditorOptions<P extends SourceProblem> {
   readonly text: string;
   readonly label: string;
   /** Said to screen readers with the label. */

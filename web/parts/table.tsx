@@ -24,7 +24,7 @@ interface TableProps<T> {
   readonly more?: { readonly isLoading: boolean; readonly load: () => void } | undefined;
 }
 
-export interface Selection {
+interface Selection {
   readonly ids: ReadonlySet<string>;
   readonly toggle: (id: string) => void;
   readonly nameOf: (id: string) => string;

@@ -24,12 +24,12 @@ export function LongText({ of, first = 16_384 }: { readonly of: string; readonly
 }
 
 /** A string from data that may be the address of a web page: then a link that says where it leads. */
-export function DataLink({ of }: { readonly of: string }) {
+export function DataLink({ of, label = of }: { readonly of: string; readonly label?: string }) {
   const url = webAddress(of);
-  if (url === undefined) return <Text of={of} />;
+  if (url === undefined) return <Text of={label} />;
   return (
     <a href={url.href} target="_blank" rel="noopener noreferrer">
-      <Text of={of} /> <small>({url.host})</small>
+      <Text of={label} /> <small>({url.host})</small>
     </a>
   );
 }

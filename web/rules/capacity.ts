@@ -29,7 +29,7 @@ interface AllocationEntry {
   };
 }
 
-export interface Share {
+interface Share {
   readonly memory: number;
   readonly cpu: number;
 }

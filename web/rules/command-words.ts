@@ -17,7 +17,7 @@ export function commandWords(line: string): readonly string[] | undefined {
 }
 
 /** What a line of input shows and sends while a program that is not in a terminal reads it. */
-export interface LineInput {
+interface LineInput {
   /** Not sent yet. */
   readonly line: string;
   readonly shown: string;

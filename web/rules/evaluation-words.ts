@@ -26,22 +26,8 @@ export function causeText(trigger: string): string {
   return causes[trigger] ?? trigger.replaceAll('-', ' ');
 }
 
-interface Updates {
-  readonly Ignore: number;
-  readonly Place: number;
-  readonly Migrate: number;
-  readonly Stop: number;
-  readonly InPlaceUpdate: number;
-  readonly DestructiveUpdate: number;
-  readonly Canary: number;
-  readonly Preemptions: number;
-  readonly Disconnect: number;
-  readonly Reconnect: number;
-  readonly RescheduleNow: number;
-  readonly RescheduleLater: number;
-}
-
-const deeds: readonly (readonly [keyof Updates, string])[] = [
+/** Members of what was decided for a group, in the order in which they are said. */
+const deeds = [
   ['Place', 'place'],
   ['Canary', 'place as canary'],
   ['DestructiveUpdate', 'replace by the new version'],
@@ -54,10 +40,12 @@ const deeds: readonly (readonly [keyof Updates, string])[] = [
   ['Disconnect', 'mark as unknown'],
   ['Reconnect', 'take back'],
   ['Ignore', 'leave as they are'],
-];
+] as const;
+
+type Updates = Readonly<Partial<Record<(typeof deeds)[number][0], number>>>;
 
 /** What was decided for a group: `place 2, leave as they are 1`. */
-export function decisionText(updates: Partial<Updates>): string {
+export function decisionText(updates: Updates): string {
   const parts = deeds.flatMap(([member, words]) => {
     const count = updates[member] ?? 0;
     return count > 0 ? [`${words} ${count}`] : [];

@@ -4,16 +4,7 @@
  */
 
 /** What a piece of a source is; blanks and plain names are undefined. */
-export type TokenKind =
-  | 'comment'
-  | 'string'
-  | 'number'
-  | 'literal'
-  | 'block'
-  | 'attribute'
-  | 'call'
-  | 'operator'
-  | 'bracket';
+type TokenKind = 'comment' | 'string' | 'number' | 'literal' | 'block' | 'attribute' | 'call' | 'operator' | 'bracket';
 
 interface Heredoc {
   readonly until: string;

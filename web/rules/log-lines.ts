@@ -96,7 +96,7 @@ const inexact = /[:,[]\s*-?\d{16}/;
 const firstNames = ['time', 'timestamp', '@timestamp', 'ts', 'level', 'severity', 'msg', 'message'];
 
 /** What is searched for: a string in any case, or a pattern between slashes. */
-export interface Wanted {
+interface Wanted {
   readonly text: string;
   readonly isPattern: boolean;
 }

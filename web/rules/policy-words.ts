@@ -28,7 +28,7 @@ interface ParsedRules {
 }
 
 /** One rule: for what, with a name or pattern where there are several, and what it grants. */
-export interface RuleLine {
+interface RuleLine {
   readonly kind: string;
   readonly name: string;
   /** The word that stands for the capabilities; empty when only capabilities are given. */

@@ -14,7 +14,6 @@ export const rightsOfCalls = {
   'jobs.scale': ['scale-job', 'submit-job'],
   'jobs.restart': ['alloc-lifecycle'],
   'jobs.tagVersion': ['submit-job', 'tag-job-version'],
-  'jobs.runAction': ['alloc-exec'],
   'allocations.stop': ['alloc-lifecycle'],
   'allocations.exec': ['alloc-exec'],
   'files.list': ['read-fs'],

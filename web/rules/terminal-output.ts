@@ -3,7 +3,7 @@
  * obey (titles, the clipboard, movements of the cursor, reports) is removed.
  */
 
-export interface Span {
+interface Span {
   readonly text: string;
   /** Names of the styles: `bold`, `dim`, `italic`, `underline`, `fg-1`, `bg-4`. */
   readonly styles: readonly string[];

@@ -51,7 +51,7 @@ type Items = Readonly<Record<string, string>>;
 /** What one side did with an item since both began. */
 type Deed = 'kept' | 'added' | 'changed' | 'removed';
 
-export interface ItemDifference {
+interface ItemDifference {
   readonly name: string;
   readonly mine: Deed;
   readonly theirs: Deed;

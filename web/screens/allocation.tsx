@@ -163,7 +163,7 @@ function Content({ allocation, below }: { readonly allocation: Allocation; reado
           ...(may('files.list', Namespace)
             ? [{ name: 'files', label: 'Files', to: addressOf(['allocs', ID, 'files']) }]
             : []),
-          ...(may('jobs.runAction', Namespace)
+          ...(mayRunInTasks(Namespace)
             ? [{ name: 'actions', label: 'Actions', to: addressOf(['allocs', ID, 'actions']) }]
             : []),
           ...(first !== undefined && mayRunInTasks(Namespace)

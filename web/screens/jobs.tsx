@@ -4,7 +4,7 @@ import { box, type EntryOf, type Failure, inTurn } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
 import { prefer, preferences } from '../app/preferences.js';
 import { keepEqual, useRead } from '../app/read.js';
-import { may } from '../app/rights.js';
+import { may, mayEdit } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { Time } from '../app/time.js';
@@ -17,7 +17,7 @@ import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
 
-export type JobEntry = EntryOf<typeof box.jobs.list>;
+type JobEntry = EntryOf<typeof box.jobs.list>;
 type Activity = EntryOf<typeof box.jobs.statusesOf>;
 
 /** A job of the list with its activity, which is read for the rows that are shown. */
@@ -137,7 +137,7 @@ async function readPages(
 }
 
 function JobsActions({ namespace }: { readonly namespace: string }) {
-  if (!may('jobs.register', namespace)) return null;
+  if (!mayEdit(namespace)) return null;
   return (
     <>
       <span class="room" />
@@ -250,7 +250,7 @@ function NoJobs() {
   return (
     <>
       <p>There are no jobs yet.</p>
-      {may('jobs.register', '*') && (
+      {mayEdit('*') && (
         <p>
           <Link to={addressOf(['jobs', 'new'])}>Run a job</Link>, or <code>signalbox job run FILE</code>
         </p>
@@ -396,7 +396,7 @@ const columns: readonly Column<JobRow>[] = [
   { key: 'submitted', title: 'Registered', sort: 'submitted', cell: ({ job }) => <Time at={job.SubmitTime} /> },
 ];
 
-export function typeWord(job: Pick<JobEntry, 'Type' | 'Periodic' | 'ParameterizedJob'>): string {
+function typeWord(job: Pick<JobEntry, 'Type' | 'Periodic' | 'ParameterizedJob'>): string {
   if (job.Periodic) return `${job.Type}, periodic`;
   return job.ParameterizedJob ? `${job.Type}, dispatched` : job.Type;
 }

@@ -37,7 +37,7 @@ const mostListed = 1000;
 /** Values are hidden again after so many milliseconds. */
 const shownFor = 30_000;
 
-export function variableAddress(namespace: string, path: string, query: Readonly<Record<string, string>> = {}): string {
+function variableAddress(namespace: string, path: string, query: Readonly<Record<string, string>> = {}): string {
   return addressOf(['variables', namespace, ...addressSegments(path)], query);
 }
 

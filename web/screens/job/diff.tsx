@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { box, ValueOf } from '../../app/engine.js';
 import { Text } from '../../parts/text.js';
 
-export type JobDiff = NonNullable<ValueOf<typeof box.jobs.plan>['diff']>;
+type JobDiff = NonNullable<ValueOf<typeof box.jobs.plan>['diff']>;
 type Group = NonNullable<JobDiff['TaskGroups']>[number];
 type Task = NonNullable<Group['Tasks']>[number];
 type ObjectDiff = NonNullable<JobDiff['Objects']>[number];

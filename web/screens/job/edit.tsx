@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../../app/engine.js';
 import { useKey } from '../../app/keys.js';
 import { useRead } from '../../app/read.js';
-import { may, namespaceNames } from '../../app/rights.js';
+import { may, mayEdit, namespaceNames } from '../../app/rights.js';
 import { addressOf, guardLeaving, Link, navigate, place } from '../../app/router.js';
 import { Screen } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
@@ -74,7 +74,7 @@ export function DefinitionTab({ namespace, id, job }: JobFacts) {
             </Link>
             <Copy value={text} what="the definition" label="Copy" />
             <Download text={text} name={`${name}.${format === 'hcl' ? 'nomad.hcl' : 'json'}`} />
-            {may('jobs.register', namespace) && (
+            {mayEdit(namespace) && (
               <Link class="button" to={addressOf(['jobs', 'new'], { copy: id, ns: namespace })}>
                 Clone…
               </Link>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { box, type ValueOf } from '../../app/engine.js';
 import { useKey } from '../../app/keys.js';
 import { type Reading, useRead } from '../../app/read.js';
-import { may } from '../../app/rights.js';
+import { may, mayEdit, mayPurge } from '../../app/rights.js';
 import { addressOf, Link, navigate, place } from '../../app/router.js';
 import { Screen, Tabs } from '../../app/shell.js';
 import { Time } from '../../app/time.js';
@@ -39,8 +39,8 @@ export interface JobFacts {
   readonly summary: Reading<ValueOf<typeof box.jobs.summary>>;
 }
 
-export const isPeriodic = (job: Job): boolean => job.Periodic != null;
-export const isParameterized = (job: Job): boolean => job.ParameterizedJob != null && !job.Dispatched;
+const isPeriodic = (job: Job): boolean => job.Periodic != null;
+const isParameterized = (job: Job): boolean => job.ParameterizedJob != null && !job.Dispatched;
 /** Whether it only launches instances. */
 export const isParent = (job: Job): boolean => isPeriodic(job) || isParameterized(job);
 
@@ -154,11 +154,11 @@ interface ActionsProps {
 
 function Actions({ namespace, id, job, live }: ActionsProps) {
   const edit = addressOf(['jobs', namespace, id, 'plan']);
-  const mayEdit = may('jobs.register', namespace) && !job.Dispatched && job.ParentID === '';
-  useKey('e', mayEdit ? () => navigate(edit) : undefined);
+  const isEditable = mayEdit(namespace) && !job.Dispatched && job.ParentID === '';
+  useKey('e', isEditable ? () => navigate(edit) : undefined);
   return (
     <div class="actions">
-      {mayEdit && (
+      {isEditable && (
         <Link class="button" to={edit}>
           Edit
         </Link>
@@ -188,7 +188,7 @@ function Actions({ namespace, id, job, live }: ActionsProps) {
           Stop…
         </button>
       )}
-      {job.Stop && may('jobs.stop', namespace) && (
+      {job.Stop && mayPurge(namespace) && (
         <button type="button" class="danger" onClick={() => askPurge(namespace, id)}>
           Purge…
         </button>
@@ -220,7 +220,11 @@ function askStop(namespace: string, id: string, live: number): void {
     action: 'Stop',
     isDestructive: true,
     run: () => box.jobs.stop(id, { namespace }),
-    after: () => announce(`${id} is stopping`, { label: 'Undo', run: () => void startAgain(namespace, id) }),
+    after: () =>
+      announce(
+        `${id} is stopping`,
+        may('jobs.revert', namespace) ? { label: 'Undo', run: () => void startAgain(namespace, id) } : undefined,
+      ),
   });
 }
 

@@ -1,14 +1,14 @@
 import { Fragment } from 'preact';
 import { box, type EntryOf, messageOf, type ValueOf } from '../../app/engine.js';
 import { keepEqual, useRead } from '../../app/read.js';
-import { may } from '../../app/rights.js';
+import { may, mayEdit } from '../../app/rights.js';
 import { addressOf, Link, navigate } from '../../app/router.js';
 import { Time } from '../../app/time.js';
 import { isDeploying } from '../../job-rules.js';
 import { ask } from '../../parts/dialog.js';
 import { Mark, StatusMark } from '../../parts/marks.js';
 import { type Column, DataTable } from '../../parts/table.js';
-import { Copy, Id, LongText, Text } from '../../parts/text.js';
+import { Copy, DataLink, Id, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
@@ -21,12 +21,33 @@ export function OverviewTab(facts: JobFacts) {
   return (
     <>
       {job.Status === 'pending' && <p class="notice waiting">The job has not been scheduled yet.</p>}
+      <About {...facts} />
       <Restart {...facts} />
       {job.Dispatched && <Input {...facts} />}
       {job.Type === 'service' && <LatestDeployment {...facts} />}
       {isParent(job) ? <Launcher {...facts} /> : <Groups {...facts} />}
       {!isParent(job) && <Allocations {...facts} />}
     </>
+  );
+}
+
+/** What the definition says to people: its `ui` block, as text and as links that say where they lead. */
+function About({ job: { UI } }: JobFacts) {
+  const links = UI?.Links ?? [];
+  if (!UI?.Description && links.length === 0) return null;
+  return (
+    <section class="panel" aria-label="About the job">
+      {UI?.Description && (
+        <pre>
+          <Text of={UI.Description} />
+        </pre>
+      )}
+      <p class="actions">
+        {links.map(({ Label, Url }) => (
+          <DataLink key={Url} of={Url} label={Label} />
+        ))}
+      </p>
+    </section>
   );
 }
 
@@ -307,7 +328,7 @@ function NodeReasons({
           </li>
         ))}
       </ul>
-      {may('jobs.register', namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change</Link>}
+      {mayEdit(namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change</Link>}
     </details>
   );
 }

@@ -90,7 +90,7 @@ function Usual({ runs }: { readonly runs: readonly Run[] }) {
   );
 }
 
-export function usualDuration(runs: readonly Run[]): number | undefined {
+function usualDuration(runs: readonly Run[]): number | undefined {
   const times = runs
     .filter(({ outcome }) => outcome === 'succeeded')
     .map(durationOf)
@@ -99,7 +99,7 @@ export function usualDuration(runs: readonly Run[]): number | undefined {
   return times[Math.floor(times.length / 2)];
 }
 
-export function durationOf({ startedAt, endedAt }: Run): number | undefined {
+function durationOf({ startedAt, endedAt }: Run): number | undefined {
   return startedAt === undefined ? undefined : Date.parse(endedAt) - Date.parse(startedAt);
 }
 
@@ -170,7 +170,7 @@ function Causes({ namespace, id }: { readonly namespace: string; readonly id: st
 
 type Cause = ValueOf<typeof box.jobs.failures>['causes'][number];
 
-export function CauseLine({ cause, to }: { readonly cause: Cause; readonly to: string }) {
+function CauseLine({ cause, to }: { readonly cause: Cause; readonly to: string }) {
   return (
     <div class="line">
       <strong>{cause.count.toLocaleString('en')}×</strong>

@@ -67,7 +67,7 @@ export function valuesOf(configuration: ConfigurationView | undefined): FormValu
   };
 }
 
-export interface FormInput {
+interface FormInput {
   readonly input: ConfigurationInput;
   /** What the page sees to be wrong before the server does, by field. */
   readonly problems: Readonly<Record<string, string>>;

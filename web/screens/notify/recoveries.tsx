@@ -38,7 +38,7 @@ export function countBulk(
 }
 
 /** Starts what was counted, unless the count has changed meanwhile. Answers the IDs of what was started. */
-export function startBulks(room: Room, all: readonly CountedBulk[]): ResultAsync<readonly string[], Failure> {
+function startBulks(room: Room, all: readonly CountedBulk[]): ResultAsync<readonly string[], Failure> {
   const start = async () => {
     const ids: string[] = [];
     for (const { bulk, count, until } of all) {

@@ -64,7 +64,7 @@ export function isFiltered({ page: _page, ...filters }: DeliveryFilters): boolea
 
 /** Outcomes after which a delivery can be sent again with others. */
 export const recoverableOutcomes = ['dead', 'cancelled', 'partly_delivered'] as const;
-export type RecoverableOutcome = (typeof recoverableOutcomes)[number];
+type RecoverableOutcome = (typeof recoverableOutcomes)[number];
 
 export function recoverableOutcome(name: string): RecoverableOutcome | undefined {
   return recoverableOutcomes.find((each) => each === name);

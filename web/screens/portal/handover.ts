@@ -23,7 +23,7 @@ export const themeColours = {
 
 export type Theme = Readonly<Partial<Record<keyof typeof themeColours, string>>>;
 
-export interface Handover {
+interface Handover {
   readonly token: string;
   readonly theme: Theme;
 }
