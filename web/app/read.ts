@@ -46,6 +46,8 @@ class Read<A> {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #interval: ReturnType<typeof setInterval> | undefined;
   #lastAt = 0;
+  #isWanted = false;
+  #running: Promise<void> | undefined;
   #index: number | undefined;
 
   constructor(options: ReadOptions<A>) {
@@ -95,11 +97,20 @@ class Read<A> {
     }, wait);
   }
 
-  /** Reads at once. */
-  async now(): Promise<void> {
-    if (this.#users === 0) return;
-    this.#lastAt = performance.now();
-    await this.#once({ signal: this.#ended.signal });
+  /** Reads at once, or once more when the read in progress has ended: an answer never replaces a later one. */
+  now(): Promise<void> {
+    this.#isWanted = true;
+    this.#running ??= this.#readWhileWanted();
+    return this.#running;
+  }
+
+  async #readWhileWanted(): Promise<void> {
+    while (this.#isWanted && this.#users > 0) {
+      this.#isWanted = false;
+      this.#lastAt = performance.now();
+      await this.#once({ signal: this.#ended.signal });
+    }
+    this.#running = undefined;
   }
 
   async #follow(ended: AbortSignal): Promise<void> {
