@@ -120,7 +120,7 @@ const schemes = {
   'forced colours': { colorScheme: 'light', forcedColors: 'active', reducedMotion: 'reduce' },
 };
 
-test('every screen is accessible in light, dark and forced colours, and no wider than 320 px but its tables and code', async () => {
+test('every screen is accessible in light, dark and forced colours, and no wider than 320 px, or 1,280 px at 200 %, but its tables and code', async () => {
   const { page, faults } = await opened();
   await page.goto(`${server.url}/ui/`);
   await arrived(page);
@@ -139,14 +139,16 @@ test('every screen is accessible in light, dark and forced colours, and no wider
     assert.equal(await page.evaluate(() => document.getAnimations().length), 0, `${name} moves`);
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'no-preference' });
     titles.set(name, await page.title());
-    await page.setViewportSize({ width: 320, height: 640 });
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    if (width > 320) {
-      wide[name] = await page.evaluate(() => {
+    // A narrow screen, and 1,280 px at 200 %.
+    for (const [most, height] of [[320, 640], [640, 450]]) {
+      await page.setViewportSize({ width: most, height });
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (width <= most) continue;
+      wide[`${name}, ${most} px`] = await page.evaluate((right) => {
         const inTable = (each) => each.closest('table, pre, code, .scroll, .window, .log, .cm-editor') !== null;
-        return [...document.querySelectorAll('body *')].filter((each) => each.getBoundingClientRect().right > 320.5 && !inTable(each)).slice(0, 4).map((each) => each.outerHTML.slice(0, 120));
-      });
-      wide[name].unshift(width);
+        return [...document.querySelectorAll('body *')].filter((each) => each.getBoundingClientRect().right > right + 0.5 && !inTable(each)).slice(0, 4).map((each) => each.outerHTML.slice(0, 120));
+      }, most);
+      wide[`${name}, ${most} px`].unshift(width);
     }
     await page.setViewportSize({ width: 1280, height: 900 });
   }

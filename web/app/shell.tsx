@@ -7,7 +7,7 @@ import { Toasts } from '../parts/toasts.js';
 import { durationText } from '../rules/durations.js';
 import { Find } from './find.js';
 import { moveRow, useKey } from './keys.js';
-import { connection, isPaused } from './live.js';
+import { connection, isOutdated, isPaused } from './live.js';
 import { prefer, preferences } from './preferences.js';
 import { callerName, may, mayInArea, namespaceNames, rights } from './rights.js';
 import { addressOf, arrivals, Link, navigate, place, scrollWanted, section, setQuery } from './router.js';
@@ -224,6 +224,14 @@ function Connection() {
     return (
       <span class="mark failed" role="status">
         ✕ reconnecting, stale for {durationText(Math.max(1000, Date.now() - value.since + 0 * serverNow.value))}
+      </span>
+    );
+  if (isOutdated.value)
+    return (
+      <span role="status">
+        <button type="button" class="primary" onClick={() => location.reload()}>
+          The server has another version: reload
+        </button>
       </span>
     );
   return (
