@@ -121,6 +121,33 @@ test('a change of one of 10,000 jobs renders one row, and asks only for what is 
   assert.deepEqual(faults, []);
 });
 
+test('with 200 changes a second nothing moves under the pointer, the selection stays, and keys are answered', { timeout }, async (t) => {
+  const { page, faults } = await measured('jobs');
+  await page.locator('[data-row-link]').first().waitFor();
+  const before = await idsOf(page);
+  await page.getByLabel(`Select default/${before[1]}`).check();
+  await page.evaluate(() => {
+    inputs.splice(0);
+    longTasks.splice(0);
+  });
+  const filter = page.getByLabel('Filter');
+  await filter.focus();
+  for (let second = 0; second < 3; second++) {
+    const changed = Array.from({ length: 200 }, (_, at) => `job-${String((200 * second + at) % jobs).padStart(5, '0')}`);
+    await Promise.all([engine.ask('change', changed, `burst ${second}`), page.waitForTimeout(1000), page.keyboard.type('abcdef', { delay: 100 })]);
+  }
+  await page.getByRole('button', { name: /^\d+ changes?: show/ }).waitFor();
+  assert.deepEqual(await idsOf(page), before);
+  assert.ok(await page.getByLabel(`Select default/${before[1]}`).isChecked());
+  const [slowest, longest] = await page.evaluate(() => [inputs, longTasks].map((list) => Math.max(0, ...list.map(({ duration }) => duration))));
+  figure(t, `200 changes a second: slowest input ${slowest} ms, longest task ${longest} ms`);
+  assert.ok(slowest <= 100, `input took ${slowest} ms`);
+  assert.ok(longest <= 50, `a task of ${longest} ms`);
+  await page.getByRole('button', { name: /^\d+ changes?: show/ }).click();
+  await eventually(async () => ((await idsOf(page))[0] === before[0] ? undefined : true), () => 'the changes');
+  assert.deepEqual(faults, []);
+});
+
 /** Hours of the engine's clock; `SIGNALBOX_HOURS=24` for a day. */
 const hours = Number(process.env.SIGNALBOX_HOURS ?? 8);
 
