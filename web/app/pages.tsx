@@ -18,6 +18,7 @@ const NodesScreen = lazy(() => import('../screens/nodes.js').then((each) => each
 const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
 const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
 const ScheduleScreen = lazy(() => import('../screens/schedule.js').then((each) => each.ScheduleScreen));
+const TimelineScreen = lazy(() => import('../screens/timeline.js').then((each) => each.TimelineScreen));
 const TopologyScreen = lazy(() => import('../screens/topology.js').then((each) => each.TopologyScreen));
 const VariablesScreen = lazy(() => import('../screens/variables.js').then((each) => each.VariablesScreen));
 const SystemScreen = lazy(() => import('../screens/system.js').then((each) => each.SystemScreen));
@@ -53,6 +54,7 @@ function Current() {
   if (first === 'functions' && second !== undefined && third !== undefined)
     return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
   if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
+  if (first === 'timeline' && second === undefined) return <TimelineScreen />;
   if (first === 'access') return <AccessScreen key={path.join('\0')} path={path.slice(1)} />;
   if (first === 'system') return <SystemScreen />;
   if (first === 'variables') return <VariablesScreen key={path.join('\0')} segments={path.slice(1)} />;

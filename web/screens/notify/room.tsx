@@ -9,6 +9,7 @@ import { Screen, Tabs } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
+import { subjectText } from '../../rules/timeline.js';
 import { triggers } from './requests.js';
 import { healthWords, type StateWords } from './words.js';
 
@@ -29,6 +30,11 @@ export function roomAddress(
   query: Readonly<Record<string, string | undefined>> = {},
 ): string {
   return addressOf([...base, ...path], query);
+}
+
+/** What led to an event and followed from it; the portal does not have it. */
+export function timelineOfEvent({ workspace }: Room, event: string): string {
+  return addressOf(['timeline'], { of: subjectText({ type: 'event', workspace, event }) });
 }
 
 /** Whether the caller manages the configurations without limits. */
