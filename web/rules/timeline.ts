@@ -107,7 +107,7 @@ interface AllocationRecord {
   readonly DeploymentStatus: { readonly Healthy: boolean | null; readonly Timestamp: string | null } | null;
   readonly RescheduleTracker: { readonly Events?: readonly { readonly PrevAllocID: string }[] | null } | null;
   readonly TaskStates: Readonly<
-    Record<string, { readonly Failed: boolean; readonly Events: readonly TaskEventRecord[] | null }>
+    Record<string, { readonly Restarts: number; readonly Events: readonly TaskEventRecord[] | null }>
   > | null;
   readonly CreateTime: number;
   readonly ModifyTime: number;

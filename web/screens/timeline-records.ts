@@ -19,8 +19,12 @@ interface Bounds {
 /** Events of a job may be in any workspace: so many are asked. */
 export const usualMost: Bounds = { mostEvents: 20, mostWorkspaces: 20 };
 
+type Job = NonNullable<ValueOf<typeof box.jobs.read>>;
+
 export interface JobPart {
   readonly records: JobRecords;
+  /** The versions of the job that are kept, newest first. */
+  readonly jobs: readonly Job[];
   /** What is left out, as sentences. */
   readonly cuts: readonly string[];
   /** Changes with what notifications may follow. */
@@ -52,7 +56,7 @@ export function readJobPart(
     if (job === undefined) {
       if (runs.length === 0) return ok(undefined);
       const records = { ...empty, namespace, id, exists: false, runs };
-      return ok({ records, cuts: cutRuns, stamp: '', isParent: runs.some((run) => run.jobId !== id) });
+      return ok({ records, jobs: [], cuts: cutRuns, stamp: '', isParent: runs.some((run) => run.jobId !== id) });
     }
     const isParent = job.Periodic != null || (job.ParameterizedJob != null && !job.Dispatched);
     const parts = isParent ? await readParent(id, where) : await readWork(id, job.Type, where);
@@ -60,13 +64,14 @@ export function readJobPart(
     // An instance has one version, which is that of its parent.
     const versions = await (job.ParentID === ''
       ? box.jobs.versions(id, where).map(({ value }) => value?.versions ?? [])
-      : okAsync<readonly (typeof job)[], Failure>([job]));
+      : okAsync<readonly Job[], Failure>([job]));
     if (versions.isErr()) return err(versions.error);
     const { cuts, ...work } = parts.value;
     const records = { ...empty, namespace, id, exists: true, versions: versions.value, runs, ...work };
     const changed = [job.ModifyIndex, ...(work.allocations ?? []).map(({ ModifyIndex }) => ModifyIndex)];
     return ok({
       records,
+      jobs: versions.value,
       cuts: [...cutRuns, ...cuts],
       stamp: String(Math.max(...changed)),
       isParent,

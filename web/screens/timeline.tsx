@@ -317,7 +317,8 @@ function SubjectForm() {
     const found = await box.events.show(id);
     found.match(
       ({ workspaceId }) => open({ type: 'event', workspace: workspaceId, event: id }),
-      (error) => setFailure(messageOf(error)),
+      (error) =>
+        setFailure(error.type === 'not_found' ? 'There is no such event, or you may not read it.' : messageOf(error)),
     );
   };
   return (

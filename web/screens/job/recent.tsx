@@ -16,11 +16,15 @@ export function Recent({ namespace, id }: Pick<JobFacts, 'namespace' | 'id'>) {
     topics: ['Job', 'Allocation', 'Evaluation', 'Deployment'],
     read: ({ signal }) => readJobPart(namespace, id, { signal }),
   });
+  const subject = subjectOfJob(namespace, id);
   return (
     <section class="panel">
       <div class="line">
         <h2 class="what">Timeline</h2>
-        <Link to={addressOf(['timeline'], { of: subjectText(subjectOfJob(namespace, id)) })}>The whole timeline</Link>
+        <Link to={addressOf(['timeline'], { of: subjectText(subject) })}>The whole timeline</Link>
+        {subject.type === 'run' && (
+          <Link to={addressOf(['runs', namespace, subject.job, subject.instance])}>Compare with another run</Link>
+        )}
       </div>
       <View reading={job} what="the timeline" needs={`read-job in ${namespace}`}>
         {(part) => (part.isParent ? <Latest part={part} events={[]} /> : <WithNotifications part={part} />)}
