@@ -61,7 +61,8 @@ export function instanceOf({ parentId, jobId, number }: Pick<RunRecord, 'parentI
 
 /** A string in a filter expression: the quote itself has no short escape there. */
 export function filterString(text: string): string {
-  return JSON.stringify(text).replaceAll('\\"', '\\u0022');
+  const escaped = JSON.stringify(text).slice(1, -1);
+  return `"${escaped.replaceAll(/\\./g, (pair) => (pair === '\\"' ? '\\u0022' : pair))}"`;
 }
 
 interface VersionRecord {
@@ -290,9 +291,10 @@ function toldOfJob(job: JobRecords, isRun: boolean): readonly Told[] {
     toldOfVersions(job, isRun),
     toldOfInstances(job),
     ...job.deployments.map((deployment) => beginOf(job, deployment)),
+    ...job.deployments.map((deployment) => promotionOf(job, deployment)),
     toldOfEvaluations(job),
     toldOfAllocations(job),
-    ...job.deployments.map((deployment) => progressOf(job, deployment)),
+    ...job.deployments.map((deployment) => endOfDeployment(job, deployment)),
     toldOfRuns(job),
   ];
 }
@@ -571,14 +573,11 @@ function beginOf(job: JobRecords, { ID, JobVersion, CreateTime }: DeploymentReco
   return { entries: [entry], gaps: [] };
 }
 
-const deploymentMarks: Readonly<Record<string, StateMark>> = { successful: 'good', failed: 'failed', cancelled: 'off' };
-
-/** Its promotion and its end. */
-function progressOf(job: JobRecords, deployment: DeploymentRecord): Told {
-  const { ID, JobVersion, Status, StatusDescription, TaskGroups, ModifyTime } = deployment;
+function promotionOf(job: JobRecords, { ID, JobVersion, TaskGroups }: DeploymentRecord): Told {
   const promoted = Object.entries(TaskGroups).flatMap(([group, { DesiredCanaries, Promoted }]) =>
     DesiredCanaries > 0 && Promoted ? [group] : [],
   );
+  if (promoted.length === 0) return { entries: [], gaps: [] };
   // The write of a promotion has an evaluation, which is the first that may replace what is older.
   const cause = [...job.evaluations]
     .sort((a, b) => a.CreateTime - b.CreateTime)
@@ -588,35 +587,37 @@ function progressOf(job: JobRecords, deployment: DeploymentRecord): Told {
         TriggeredBy === 'deployment-watcher' &&
         promoted.some((group) => replaces(PlanAnnotations?.DesiredTGUpdates[group])),
     );
-  const source = deploymentSource(job);
-  const entries: TimelineEntry[] = [];
-  if (promoted.length > 0 && cause !== undefined)
-    entries.push({
-      key: `promoted:${ID}`,
-      at: milliseconds(cause.CreateTime),
-      part: 'job',
-      mark: 'good',
-      word: 'promoted',
-      words: `The canaries of version ${JobVersion} were promoted`,
-      source,
-    });
-  const mark = deploymentMarks[Status];
-  if (mark !== undefined)
-    entries.push({
-      key: `deployed:${ID}`,
-      at: milliseconds(ModifyTime),
-      part: 'job',
-      mark,
-      word: Status,
-      words: `The deployment of version ${JobVersion} ended: ${StatusDescription}`,
-      source,
-    });
-  const gaps =
-    promoted.length > 0 && cause === undefined
-      ? [`The canaries of version ${JobVersion} were promoted; when is not known any more.`]
-      : [];
-  return { entries, gaps };
+  if (cause === undefined)
+    return { entries: [], gaps: [`The canaries of version ${JobVersion} were promoted; when is not known any more.`] };
+  const entry: TimelineEntry = {
+    key: `promoted:${ID}`,
+    at: milliseconds(cause.CreateTime),
+    part: 'job',
+    mark: 'good',
+    word: 'promoted',
+    words: `The canaries of version ${JobVersion} were promoted`,
+    source: deploymentSource(job),
+  };
+  return { entries: [entry], gaps: [] };
 }
+
+function endOfDeployment(job: JobRecords, deployment: DeploymentRecord): Told {
+  const { ID, JobVersion, Status, StatusDescription, ModifyTime } = deployment;
+  const mark = deploymentMarks[Status];
+  if (mark === undefined) return { entries: [], gaps: [] };
+  const entry: TimelineEntry = {
+    key: `deployed:${ID}`,
+    at: milliseconds(ModifyTime),
+    part: 'job',
+    mark,
+    word: Status,
+    words: `The deployment of version ${JobVersion} ended: ${StatusDescription}`,
+    source: deploymentSource(job),
+  };
+  return { entries: [entry], gaps: [] };
+}
+
+const deploymentMarks: Readonly<Record<string, StateMark>> = { successful: 'good', failed: 'failed', cancelled: 'off' };
 
 function replaces(updates: Parameters<typeof decisionText>[0] | undefined): boolean {
   const { Place = 0, DestructiveUpdate = 0, InPlaceUpdate = 0, Stop = 0 } = updates ?? {};

@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../../parts/table.js';
 import { Copy, Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { counted, durationText } from '../../rules/durations.js';
-import { instanceOf } from '../../rules/timeline.js';
+import { filterString, instanceOf } from '../../rules/timeline.js';
 import type { JobFacts } from './job.js';
 
 export type Run = EntryOf<typeof box.jobs.runs>;
@@ -229,7 +229,7 @@ function Instances({ namespace, id }: { readonly namespace: string; readonly id:
         signal,
         perPage: 50,
         sort: '-changed',
-        filter: `ParentID == ${JSON.stringify(id)} and Status != "dead"`,
+        filter: `ParentID == ${filterString(id)} and Status != "dead"`,
       }),
   });
   const { value } = instances.state.value;
