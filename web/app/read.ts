@@ -187,6 +187,17 @@ export function useRead<A>(key: string, options: ReadOptions<A>): Reading<Shown<
   return useMemo(() => ({ state: read.state, refresh: () => read.now() }), [read]);
 }
 
+/** Reads the value again now and then, for what changes without a change of records: the number that wait. */
+export function useRefresh({ refresh }: Reading<unknown>, isActive: boolean, milliseconds = 10_000): void {
+  useEffect(() => {
+    if (!isActive) return;
+    const timer = setInterval(() => {
+      if (isShown.peek() && !isPaused.peek()) void refresh();
+    }, milliseconds);
+    return () => clearInterval(timer);
+  }, [refresh, isActive, milliseconds]);
+}
+
 function readOf<A>(key: string, options: ReadOptions<A>): Read<A> {
   const known = reads.get(key) as Read<A> | undefined;
   const read = known ?? new Read(options);

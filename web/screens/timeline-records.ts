@@ -1,10 +1,9 @@
 import { err, ok, okAsync, Result, ResultAsync } from 'neverthrow';
 import { useEffect, useRef } from 'preact/hooks';
 import { box, type Failure, messageOf, type ValueOf } from '../app/engine.js';
-import { type Reading, useRead } from '../app/read.js';
+import { type Reading, useRead, useRefresh } from '../app/read.js';
 import { rights } from '../app/rights.js';
 import { type EventRecord, filterString, type JobRecords } from '../rules/timeline.js';
-import { useRefresh } from './notify/room.js';
 
 /* What timelines are made of, read by the calls of the interface. Each part is bounded; what is left out is said. */
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../app/engine.js';
-import { useRead } from '../app/read.js';
+import { useRead, useRefresh } from '../app/read.js';
 import { may, namespaceNames } from '../app/rights.js';
 import { addressOf, arrivals, Link, navigate, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
@@ -22,7 +22,6 @@ import {
   subjectText,
   timelineOf,
 } from '../rules/timeline.js';
-import { useRefresh } from './notify/room.js';
 import { type JobPart, missingText, readEvent, readJobPart, useNotifications, usualMost } from './timeline-records.js';
 
 const mostEntries = 500;

@@ -1,8 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { box, type EntryOf, type ValueOf } from '../../app/engine.js';
-import { isPaused, isShown } from '../../app/live.js';
-import { type Reading, useRead } from '../../app/read.js';
+import { useRead } from '../../app/read.js';
 import { rights, workspaceRight } from '../../app/rights.js';
 import { addressOf, Link, setQuery } from '../../app/router.js';
 import { Screen, Tabs } from '../../app/shell.js';
@@ -126,17 +124,6 @@ export function Health({
   readonly lastStatus?: number | null | undefined;
 }) {
   return <Words words={healthWords(of, lastStatus, serverNow.value)} />;
-}
-
-/** Reads the value again now and then, for what changes without a change of records: the number that wait. */
-export function useRefresh({ refresh }: Reading<unknown>, isActive: boolean, milliseconds = 10_000): void {
-  useEffect(() => {
-    if (!isActive) return;
-    const timer = setInterval(() => {
-      if (isShown.peek() && !isPaused.peek()) void refresh();
-    }, milliseconds);
-    return () => clearInterval(timer);
-  }, [refresh, isActive, milliseconds]);
 }
 
 export function NoMatch({ clear }: { readonly clear: () => void }) {
