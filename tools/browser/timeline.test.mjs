@@ -195,6 +195,25 @@ test('the overview of a job shows the last entries and leads to the whole; the f
   assert.deepEqual(faults, []);
 });
 
+test('a timeline says what could not be read, and what it needs', async () => {
+  const id = await ranFor('dora');
+  const { page, faults } = await opened('timeline');
+  let answer = (route) => route.fulfill({ status: 500, body: 'the disk is gone' });
+  await page.route('**/notification-events?*', (route) => answer(route));
+  await page.goto(`${server.url}/ui/${timelineOf(id)}`);
+  await page.getByText('The notifications could not be read').waitFor();
+  await page.getByText('was placed on').waitFor();
+  assert.equal(await page.getByText('Run Errored').count(), 0);
+  answer = (route) => route.continue();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('Run Errored').waitFor();
+
+  await page.route('**/v1/job/**', (route) => route.fulfill({ status: 403, body: 'Permission denied' }));
+  await page.reload();
+  await page.getByText('It needs read-job in default').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('two runs of the list are compared: what differs is said, with the differences of the versions', async () => {
   const one = await ranFor('bob', '{"day":1}');
   await register(server.url, reportJob('exit 4'));
@@ -202,7 +221,7 @@ test('two runs of the list are compared: what differs is said, with the differen
   const { page, faults } = await opened('jobs/default/report/runs');
   for (const id of [one, other]) await page.getByRole('checkbox', { name: `Select ${id}` }).check();
   await page.getByRole('link', { name: 'Compare', exact: true }).click();
-  await page.getByRole('heading', { level: 1, name: `${instanceOf(one)} and ${instanceOf(other)}` }).waitFor();
+  await page.getByRole('heading', { level: 1, name: `Runs ${instanceOf(one)} and ${instanceOf(other)}` }).waitFor();
   const row = async (name) => {
     const cells = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) }).getByRole('cell');
     await cells.first().waitFor();

@@ -1,5 +1,5 @@
 import { counted, durationText } from './durations.js';
-import type { RunRecord } from './timeline.js';
+import { type AllocationRecord, type RunRecord, startOf } from './timeline.js';
 
 /* What two runs of a job have in common and in what they differ. */
 
@@ -14,10 +14,7 @@ interface JobOfRun {
   } | null;
 }
 
-interface AllocationOfRun {
-  readonly NodeName: string;
-  readonly TaskStates: Readonly<Record<string, { readonly Restarts: number }>> | null;
-}
+type AllocationOfRun = Pick<AllocationRecord, 'NodeName' | 'TaskStates'>;
 
 /** What is known of a run; what was collected is undefined. */
 export interface KnownRun {
@@ -59,9 +56,9 @@ export function comparedRows(runs: readonly KnownRun[]): readonly ComparedRow[] 
     ...[...inputNames(runs)].map((name) => row(`Input ${name}`, ({ job }) => valueIn(job, name))),
     ...[...metaNames(runs)].map((name) => row(`Meta ${name}`, ({ job }) => valueIn(job, name))),
     row('Payload', ({ job }) => job && payloadOf(job)),
-    durations('Waited', runs, waited),
-    durations('Took', runs, took),
-    row('Exit code', ({ run }) => run && (run.failure?.exitCode === undefined ? '' : String(run.failure.exitCode))),
+    durations('Waited', runs, ({ createdAt }, start) => start - Date.parse(createdAt)),
+    durations('Took', runs, ({ endedAt }, start) => Date.parse(endedAt) - start),
+    row('Exit code', ({ run }) => run && exitCodeOf(run)),
     row('First error', ({ run }) => run && (run.failure?.message ?? '')),
     row('Node', ({ allocations }) => allocations && nodesOf(allocations)),
     row('Attempts', ({ allocations }) => allocations && attemptsOf(allocations)),
@@ -69,27 +66,31 @@ export function comparedRows(runs: readonly KnownRun[]): readonly ComparedRow[] 
   ];
 }
 
-function durations(name: string, runs: readonly KnownRun[], of: (run: RunRecord) => number | undefined): ComparedRow {
-  const times = runs.map(({ run }) => run && of(run));
+function durations(
+  name: string,
+  runs: readonly KnownRun[],
+  of: (run: RunRecord, start: number) => number,
+): ComparedRow {
+  const times = runs.map(({ run, allocations = [] }) => {
+    const start = run && startOf(run, allocations);
+    return run === undefined || start === undefined ? undefined : of(run, start);
+  });
   const known = times.filter((time) => time !== undefined);
+  const haveEnded = runs.every(({ run }) => run !== undefined);
   return {
     name,
-    values: times.map((time, at) =>
-      time === undefined ? (runs[at]?.run === undefined ? undefined : 'never started') : durationText(time),
-    ),
+    values: times.map((time, at) => {
+      if (time !== undefined) return durationText(time);
+      return runs[at]?.run === undefined ? undefined : 'never started';
+    }),
     differs:
-      known.length === runs.length
-        ? muchLonger(Math.max(...known), Math.min(...known))
-        : runs.every(({ run }) => run !== undefined) && known.length > 0,
+      known.length === runs.length ? muchLonger(Math.max(...known), Math.min(...known)) : haveEnded && known.length > 0,
   };
 }
 
-function waited({ createdAt, startedAt }: RunRecord): number | undefined {
-  return startedAt === undefined ? undefined : Date.parse(startedAt) - Date.parse(createdAt);
-}
-
-function took({ startedAt, endedAt }: RunRecord): number | undefined {
-  return startedAt === undefined ? undefined : Date.parse(endedAt) - Date.parse(startedAt);
+function exitCodeOf({ outcome, startedAt, failure }: RunRecord): string {
+  if (outcome === 'succeeded' && startedAt !== undefined) return '0';
+  return failure?.exitCode === undefined ? '' : String(failure.exitCode);
 }
 
 function inputNames(runs: readonly KnownRun[]): ReadonlySet<string> {

@@ -49,7 +49,7 @@ export function subjectOfJob(namespace: string, id: string): Subject {
     : { type: 'run', namespace, job: found[1], instance: found[2] };
 }
 
-/** The ID of the job that a run belongs to, and the number of the run if it has no job of its own. */
+/** The ID of the job that a run belongs to, and the number of the run if several share the job. */
 export function jobOfRun(job: string, instance: string): { readonly id: string; readonly number?: number } {
   return /^\d+$/.test(instance) ? { id: job, number: Number(instance) } : { id: `${job}/${instance}` };
 }
@@ -98,7 +98,7 @@ interface TaskEventRecord {
   readonly Signal: number;
 }
 
-interface AllocationRecord {
+export interface AllocationRecord {
   readonly ID: string;
   readonly EvalID: string;
   readonly Name: string;
@@ -371,7 +371,8 @@ function toldOfRuns(job: JobRecords): Told {
     const source = { label: 'run', path: ['runs', run.namespace, parentId, instanceOf(run)] };
     const of = { part: 'job', source } as const;
     const name = jobId === parentId ? `Run ${number}` : jobId;
-    const took = startedAt === undefined ? '' : ` after ${durationText(Date.parse(endedAt) - Date.parse(startedAt))}`;
+    const first = startOf(run, isOther ? [] : allocations);
+    const took = first === undefined ? '' : ` after ${durationText(Date.parse(endedAt) - first)}`;
     const isRegistered =
       !isOther && versions.some(({ SubmitTime }) => milliseconds(SubmitTime) === Date.parse(createdAt));
     const began: TimelineEntry = {
@@ -411,6 +412,17 @@ function toldOfRuns(job: JobRecords): Told {
     ];
   });
   return { entries, gaps: [] };
+}
+
+/** When the first task of a run started, in milliseconds: the record of a run has the last start of its last allocation. */
+export function startOf(
+  { startedAt }: RunRecord,
+  allocations: readonly Pick<AllocationRecord, 'TaskStates'>[],
+): number | undefined {
+  const starts = allocations
+    .flatMap(({ TaskStates }) => Object.values(TaskStates ?? {}).flatMap(({ Events }) => Events ?? []))
+    .flatMap(({ Type, Time }) => (Type === 'Started' ? [milliseconds(Time)] : []));
+  return startedAt === undefined ? undefined : Math.min(Date.parse(startedAt), ...starts);
 }
 
 function exitText(failure: RunRecord['failure']): string {

@@ -34,7 +34,7 @@ export function RunScreen({ namespace, job, instance }: RunProps) {
   });
   return (
     <Screen
-      title={other === '' ? `Run ${instance}` : `${instance} and ${other}`}
+      title={other === '' ? `Run ${instance}` : `Runs ${instance} and ${other}`}
       crumbs={[
         { label: 'Jobs', to: addressOf(['jobs']) },
         { label: job, to: addressOf(['jobs', namespace, job]) },
@@ -116,7 +116,7 @@ function Rows({ namespace, job, names, known }: RowsProps) {
   const isPair = runs.length > 1;
   const differing = rows.filter(({ differs }) => differs).length;
   return (
-    <>
+    <div class="stack">
       {missing.map((name) => (
         <p key={name} class="notice waiting">
           Nothing is kept of the run <Text of={name} />.
@@ -162,7 +162,7 @@ function Rows({ namespace, job, names, known }: RowsProps) {
         </table>
       </section>
       <VersionDiff namespace={namespace} job={job} versions={runs.map(versionOf)} />
-    </>
+    </div>
   );
 }
 

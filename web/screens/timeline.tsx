@@ -74,6 +74,7 @@ interface JobTimelineProps {
 function JobTimeline({ namespace, id, number, focus }: JobTimelineProps) {
   const job = useRead(`timeline:${namespace}/${id}:${number ?? ''}`, {
     topics: ['Job', 'Allocation', 'Evaluation', 'Deployment'],
+    pause: 2000,
     read: ({ signal }) => readJobPart(namespace, id, { signal, all: number !== undefined }),
   });
   const { value, at, error } = job.state.value;
@@ -101,7 +102,12 @@ function JobTimeline({ namespace, id, number, focus }: JobTimelineProps) {
           <Shown
             records={focus === undefined ? part.records : undefined}
             events={focus === undefined ? [] : [focus]}
-            notes={[...part.cuts, 'What was notified of a run is in the timeline of the run.']}
+            notes={
+              focus === undefined
+                ? [...part.cuts, 'What was notified of a run is in the timeline of the run.']
+                : // Parents of instances have no events: only functions do.
+                  [`The event is about a run of the function ${id}, which has its own page.`]
+            }
             focus={focus}
           />
         ) : (

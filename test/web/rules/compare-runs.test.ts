@@ -21,7 +21,7 @@ const job = (more = {}) => ({
   ParameterizedJob: { MetaRequired: ['customer'], MetaOptional: ['day'] },
   ...more,
 });
-const allocation = (NodeName: string, Restarts = 0) => ({ NodeName, TaskStates: { main: { Restarts } } });
+const allocation = (NodeName: string, Restarts = 0) => ({ NodeName, TaskStates: { main: { Restarts, Events: null } } });
 const known: KnownRun = { run: run(), job: job(), allocations: [allocation('n-1')] };
 const collected: KnownRun = { run: run({ startedAt: undefined }), job: undefined, allocations: undefined };
 
@@ -78,6 +78,20 @@ describe('two runs differ in', () => {
     expect(rows['Node']).toEqual({ values: ['n-1', undefined], differs: false });
     expect(rows['Took']).toEqual({ values: ['10 s', 'never started'], differs: true });
   });
+});
+
+it('counts from the first start that is known, not from that of the last try', () => {
+  const event = { DisplayMessage: '', FailsTask: false, ExitCode: 0, Signal: 0 };
+  const Time = Date.parse('2026-11-28T14:00:01.000Z') * 1e6;
+  const TaskStates = { main: { Restarts: 1, Events: [{ ...event, Type: 'Started', Time }] } };
+  const rows = rowsOf({ ...known, allocations: [{ NodeName: 'n-1', TaskStates }] });
+  expect([rows['Waited']?.values, rows['Took']?.values]).toEqual([['1 s'], ['11 s']]);
+});
+
+it('has the exit code of a success', () => {
+  expect(rowsOf({ ...known, run: run({ outcome: 'succeeded', failure: undefined }) })['Exit code']?.values).toEqual([
+    '0',
+  ]);
 });
 
 it('takes the version from the record of the run, and from the job while it is under way', () => {

@@ -14,6 +14,7 @@ const bounds = { mostEvents: 3, mostWorkspaces: 5 };
 export function Recent({ namespace, id }: Pick<JobFacts, 'namespace' | 'id'>) {
   const job = useRead(`timeline:${namespace}/${id}:`, {
     topics: ['Job', 'Allocation', 'Evaluation', 'Deployment'],
+    pause: 2000,
     read: ({ signal }) => readJobPart(namespace, id, { signal }),
   });
   const subject = subjectOfJob(namespace, id);
