@@ -72,6 +72,11 @@ describe('two runs differ in', () => {
     expect(Object.keys(rows).filter((name) => rows[name]?.differs)).toEqual(names);
   });
 
+  it('nothing for a second more in a hundred', () => {
+    const of = (second: string): KnownRun => ({ ...known, run: run({ endedAt: `2026-11-28T14:01:${second}.000Z` }) });
+    expect(rowsOf(of('40'), of('42'))['Took']).toEqual({ values: ['1 min 38 s', '1 min 40 s'], differs: false });
+  });
+
   it('nothing that is not known any more', () => {
     const rows = rowsOf(known, collected);
     expect(rows['Input customer']).toEqual({ values: ['bob', undefined], differs: false });

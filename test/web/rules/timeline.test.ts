@@ -414,6 +414,12 @@ describe('a service', () => {
     ],
   ])('%s', (_, job, line) => expect(toldOf(job)).toContain(line));
 
+  it('takes no replacement of a failed allocation for the promotion', () => {
+    const failure = { TriggeredBy: 'alloc-failure', DeploymentID: 'd1', ...places(1) };
+    const evaluations = [...job.evaluations, evaluation('e0', 15, failure)];
+    expect(toldOf({ ...job, evaluations })).toContain('30 promoted: The canaries of version 1 were promoted');
+  });
+
   it('leaves out evaluations that changed nothing', () => {
     expect(
       toldOf({
