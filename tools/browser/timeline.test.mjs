@@ -150,7 +150,7 @@ test('the timeline of a failed run shows what happened in order, to the answers 
     await page.getByText('try 2: accepted').waitFor();
   }
   assert.equal(new URL(page.url()).searchParams.get('try'), '1');
-  await page.getByRole('link', { name: 'Timeline', exact: true }).last().click();
+  await page.locator('main').getByRole('link', { name: 'Timeline', exact: true }).click();
   const chosen = page.getByRole('listitem').filter({ hasText: 'this event' });
   await chosen.waitFor();
   assert.match(await chosen.innerText(), /run:errored/);
@@ -192,6 +192,23 @@ test('the overview of a job shows the last entries and leads to the whole; the f
   await page.getByText('Neither the job nor a record of its runs is kept').waitFor();
   await page.goto(`${server.url}/ui/timeline?of=run:x`);
   await page.getByText('“run:x” names neither a job, a run nor an event.').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('names with signs of addresses lead to their timeline, also after a reload', async () => {
+  const odd = 'a/b%#?é🚀';
+  await register(server.url, { ...jobNamed(odd, 'exit 0'), Type: 'batch' });
+  const { page, faults } = await opened(`jobs/default/${encodeURIComponent(odd)}`);
+  await page.getByRole('link', { name: 'The whole timeline' }).click();
+  await page.getByRole('heading', { level: 1, name: `Timeline of ${odd}` }).waitFor();
+  await page.reload();
+  await page.getByText('Run 1 succeeded').waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'Run 1 succeeded' }).getByRole('link').click();
+  await page.getByRole('heading', { level: 1, name: 'Run 1' }).waitFor();
+  await page.reload();
+  await page.locator('main').getByRole('link', { name: 'Timeline', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: `Timeline of ${odd}, run 1` }).waitFor();
+  await page.getByText('Run 1 succeeded').waitFor();
   assert.deepEqual(faults, []);
 });
 

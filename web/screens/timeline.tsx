@@ -69,9 +69,11 @@ interface JobTimelineProps {
   readonly number?: number | undefined;
   /** The event for which the timeline was opened; it is shown whatever is kept of the job. */
   readonly focus?: EventRecord | undefined;
+  /** The ID of the run that the event is about, if it is one of a function. */
+  readonly functionRun?: string;
 }
 
-function JobTimeline({ namespace, id, number, focus }: JobTimelineProps) {
+function JobTimeline({ namespace, id, number, focus, functionRun = '' }: JobTimelineProps) {
   const job = useRead(`timeline:${namespace}/${id}:${number ?? ''}`, {
     topics: ['Job', 'Allocation', 'Evaluation', 'Deployment'],
     pause: 2000,
@@ -98,17 +100,23 @@ function JobTimeline({ namespace, id, number, focus }: JobTimelineProps) {
               The timeline of the job
             </Link>
           </div>
+        ) : part.isParent && focus !== undefined ? (
+          // Parents of instances have no events: only functions do.
+          <>
+            <p>
+              It is about a run of the function{' '}
+              <Link to={addressOf(['functions', namespace, 'runs', functionRun])}>
+                <Text of={id} />
+              </Link>
+              , whose page has its attempts and its log.
+            </p>
+            <Shown events={[focus]} notes={[]} focus={focus} />
+          </>
         ) : part.isParent ? (
           <Shown
-            records={focus === undefined ? part.records : undefined}
-            events={focus === undefined ? [] : [focus]}
-            notes={
-              focus === undefined
-                ? [...part.cuts, 'What was notified of a run is in the timeline of the run.']
-                : // Parents of instances have no events: only functions do.
-                  [`The event is about a run of the function ${id}, which has its own page.`]
-            }
-            focus={focus}
+            records={part.records}
+            events={[]}
+            notes={[...part.cuts, 'What was notified of a run is in the timeline of the run.']}
           />
         ) : (
           <WithNotifications part={part} number={number} focus={focus} />
@@ -199,7 +207,7 @@ function EventWithJob({
     return (
       <Shown events={[event]} notes={[`What happened to its job needs read-job in ${job.namespace}.`]} focus={event} />
     );
-  return <JobTimeline namespace={job.namespace} id={job.id} focus={event} />;
+  return <JobTimeline {...job} focus={event} functionRun={String(event.attributes['run_id'])} />;
 }
 
 function jobOfEvent(attributes: Readonly<Record<string, unknown>>): { namespace: string; id: string } | undefined {
