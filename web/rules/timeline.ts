@@ -1,3 +1,4 @@
+import { instantFromUnixNanos } from '../../src/shared/instant.js';
 import type { StateMark } from '../job-rules.js';
 import { failureName, outcomeWords, waitText } from '../screens/notify/words.js';
 import { counted, durationText } from './durations.js';
@@ -270,7 +271,7 @@ export function narrowed(job: JobRecords, number: number): JobRecords {
   const from = Math.max(Date.parse(run.createdAt), before === undefined ? 0 : Date.parse(before.endedAt) + 1);
   const to = Date.parse(run.endedAt);
   const isWithin = ({ CreateTime }: { readonly CreateTime: number }): boolean =>
-    milliseconds(CreateTime) >= from && milliseconds(CreateTime) <= to;
+    instantFromUnixNanos(CreateTime) >= from && instantFromUnixNanos(CreateTime) <= to;
   return {
     ...job,
     versions: job.versions.filter(({ Version }) => Version === run.version),
@@ -279,11 +280,6 @@ export function narrowed(job: JobRecords, number: number): JobRecords {
     deployments: [],
     runs: [run],
   };
-}
-
-/** Whole milliseconds, as other times are: the order within one is that of cause and effect. */
-function milliseconds(nanoseconds: number): number {
-  return Math.floor(nanoseconds / 1e6);
 }
 
 function toldOfJob(job: JobRecords, isRun: boolean): readonly Told[] {
@@ -317,7 +313,7 @@ function toldOfVersions(job: JobRecords, isRun: boolean): Told {
         : ['registered', Version === 0 ? 'The job was registered' : `Version ${Version} was registered`];
     return {
       key: `version:${Version}`,
-      at: milliseconds(SubmitTime),
+      at: instantFromUnixNanos(SubmitTime),
       part: 'job',
       mark: Stop ? 'off' : 'running',
       word,
@@ -343,7 +339,7 @@ function toldOfInstances(job: JobRecords): Told {
   const entries = job.instances.map(
     ({ ID, SubmitTime }): TimelineEntry => ({
       key: `instance:${ID}`,
-      at: milliseconds(SubmitTime),
+      at: instantFromUnixNanos(SubmitTime),
       part: 'job',
       mark: 'running',
       word: 'launched',
@@ -374,7 +370,7 @@ function toldOfRuns(job: JobRecords): Told {
     const first = startOf(run, isOther ? [] : allocations);
     const took = first === undefined ? '' : ` after ${durationText(Date.parse(endedAt) - first)}`;
     const isRegistered =
-      !isOther && versions.some(({ SubmitTime }) => milliseconds(SubmitTime) === Date.parse(createdAt));
+      !isOther && versions.some(({ SubmitTime }) => instantFromUnixNanos(SubmitTime) === Date.parse(createdAt));
     const began: TimelineEntry = {
       ...of,
       key: `began:${jobId} ${number}`,
@@ -421,7 +417,7 @@ export function startOf(
 ): number | undefined {
   const starts = allocations
     .flatMap(({ TaskStates }) => Object.values(TaskStates ?? {}).flatMap(({ Events }) => Events ?? []))
-    .flatMap(({ Type, Time }) => (Type === 'Started' ? [milliseconds(Time)] : []));
+    .flatMap(({ Type, Time }) => (Type === 'Started' ? [instantFromUnixNanos(Time)] : []));
   return startedAt === undefined ? undefined : Math.min(Date.parse(startedAt), ...starts);
 }
 
@@ -446,13 +442,15 @@ function toldOfEvaluations({ evaluations }: JobRecords): Told {
       words: string,
       more: Partial<TimelineEntry> = {},
     ): TimelineEntry => ({ key: `evaluation:${ID} ${word}`, at, part: 'job', mark, word, words, source, ...more });
-    const ended = milliseconds(evaluation.ModifyTime);
+    const ended = instantFromUnixNanos(evaluation.ModifyTime);
     if (Status === 'pending')
       return WaitUntil === '' || Number.isNaN(Date.parse(WaitUntil))
         ? []
         : [entry(Date.parse(WaitUntil), ['waiting', 'due'], `An evaluation is due: ${cause}`, { isExpected: true })];
     if (Status === 'blocked')
-      return [entry(milliseconds(evaluation.CreateTime), ['waiting', 'waits'], 'It waits until a node may have room')];
+      return [
+        entry(instantFromUnixNanos(evaluation.CreateTime), ['waiting', 'waits'], 'It waits until a node may have room'),
+      ];
     if (Status === 'failed') return [entry(ended, ['failed', 'failed'], `An evaluation failed: ${StatusDescription}`)];
     const decided = Object.entries(evaluation.PlanAnnotations?.DesiredTGUpdates ?? {}).flatMap(([group, updates]) => {
       const text = decisionText({ ...updates, Ignore: 0 });
@@ -496,7 +494,7 @@ function toldOfAllocations(job: JobRecords): Told {
     entries.push({
       ...of,
       key: `placed:${ID}`,
-      at: milliseconds(allocation.CreateTime),
+      at: instantFromUnixNanos(allocation.CreateTime),
       mark: 'running',
       word: 'placed',
       words: `${name} was placed on ${NodeName}${place}`,
@@ -529,7 +527,7 @@ function toldOfAllocations(job: JobRecords): Told {
       entries.push({
         ...of,
         key: `lost:${ID}`,
-        at: milliseconds(allocation.ModifyTime),
+        at: instantFromUnixNanos(allocation.ModifyTime),
         mark: 'lost',
         word: 'lost',
         words: ClientStatus === 'lost' ? `${name} was lost with its node` : `The node of ${name} is away`,
@@ -557,7 +555,7 @@ function taskEntry(
   { Type, Time, DisplayMessage, FailsTask, ExitCode, Signal }: TaskEventRecord,
   name: string,
 ): Pick<TimelineEntry, 'at' | 'mark' | 'word' | 'words'> {
-  const at = milliseconds(Time);
+  const at = instantFromUnixNanos(Time);
   if (Type === 'Started') return { at, mark: 'running', word: 'started', words: `${name} started` };
   if (Type === 'Terminated') {
     const how = Signal > 0 ? `by signal ${Signal}` : `with exit code ${ExitCode}`;
@@ -575,7 +573,7 @@ function deploymentSource(job: JobRecords): TimelineEntry['source'] {
 function beginOf(job: JobRecords, { ID, JobVersion, CreateTime }: DeploymentRecord): Told {
   const entry: TimelineEntry = {
     key: `deployment:${ID}`,
-    at: milliseconds(CreateTime),
+    at: instantFromUnixNanos(CreateTime),
     part: 'job',
     mark: 'running',
     word: 'deploying',
@@ -603,7 +601,7 @@ function promotionOf(job: JobRecords, { ID, JobVersion, TaskGroups }: Deployment
     return { entries: [], gaps: [`The canaries of version ${JobVersion} were promoted; when is not known any more.`] };
   const entry: TimelineEntry = {
     key: `promoted:${ID}`,
-    at: milliseconds(cause.CreateTime),
+    at: instantFromUnixNanos(cause.CreateTime),
     part: 'job',
     mark: 'good',
     word: 'promoted',
@@ -619,7 +617,7 @@ function endOfDeployment(job: JobRecords, deployment: DeploymentRecord): Told {
   if (mark === undefined) return { entries: [], gaps: [] };
   const entry: TimelineEntry = {
     key: `deployed:${ID}`,
-    at: milliseconds(ModifyTime),
+    at: instantFromUnixNanos(ModifyTime),
     part: 'job',
     mark,
     word: Status,

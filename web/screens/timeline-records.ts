@@ -1,5 +1,6 @@
 import { err, ok, okAsync, Result, ResultAsync } from 'neverthrow';
 import { useEffect, useRef } from 'preact/hooks';
+import { instantFromUnixNanos } from '../../src/shared/instant.js';
 import { box, type Failure, messageOf, type ValueOf } from '../app/engine.js';
 import { type Reading, useRead, useRefresh } from '../app/read.js';
 import { rights } from '../app/rights.js';
@@ -136,7 +137,7 @@ function spanOf(
   const run = runs.find((each) => each.number === number);
   if (run !== undefined) return { since: Date.parse(run.createdAt), until: Date.parse(run.endedAt) + 1 };
   const begun = [
-    ...versions.map(({ SubmitTime }) => Math.floor(SubmitTime / 1e6)),
+    ...versions.map(({ SubmitTime }) => instantFromUnixNanos(SubmitTime)),
     ...runs.map(({ createdAt }) => Date.parse(createdAt)),
   ];
   return begun.length === 0 ? {} : { since: Math.min(...begun) };
