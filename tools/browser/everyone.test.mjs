@@ -12,6 +12,8 @@ const hostileOn = {
   'job: definition': '<img src=x onerror=alert(1)> javascript:alert(1) ‹U+202E›txt',
   'job: failed': 'once',
   logs: 'ERROR <b>x</b>',
+  'timeline: run': 'no data for bob <img src=x onerror=alert(1)>',
+  'runs: compared': '<img src=x onerror=alert(1)> javascript:alert(1) ‹U+202E›txt',
 };
 
 let server;
@@ -37,6 +39,8 @@ before(async () => {
   const odd = { ...jobNamed('a/b%#?é🚀', 'exit 0'), Type: 'batch', Name: hostile };
   for (const job of [web, batch, dispatched, periodic, large, odd]) await register(server.url, job);
   const id = await allocationOf(server.url, 'web', ['running']);
+  const instances = [];
+  for (const customer of ['bob', hostile]) instances.push(await ranFor(customer));
   const nodes = await (await fetch(`${server.url}/v1/nodes`)).json();
   address = {
     now: '',
@@ -66,6 +70,15 @@ before(async () => {
     schedule: 'schedule?try=*+*+*+*+*+*&zone=UTC',
     nodes: 'nodes',
     node: `nodes/${nodes[0].ID}`,
+    timeline: 'timeline',
+    'timeline: job': 'timeline?of=job:default/web',
+    'timeline: run': 'timeline?of=run:default/once/1',
+    'timeline: filtered empty': 'timeline?of=run:default/once/1&show=notifications',
+    'timeline: gone': 'timeline?of=job:default/none',
+    'timeline: nothing': 'timeline?of=none',
+    'runs: one': 'runs/default/once/1',
+    'runs: compared': `runs/default/dispatched/${instances[0]}?with=${instances[1]}`,
+    'runs: gone': 'runs/default/once/99',
     system: 'system',
     'not found': 'none/at/all',
   };
@@ -77,6 +90,17 @@ after(async () => {
 afterEach(async () => {
   for (const context of contexts.splice(0)) await context.close();
 });
+
+/** Dispatches a run and waits for its end; returns the end of its ID. */
+async function ranFor(customer) {
+  const asked = { method: 'POST', body: JSON.stringify({ Meta: { customer } }) };
+  const { DispatchedJobID } = await (await fetch(`${server.url}/v1/job/dispatched/dispatch`, asked)).json();
+  await eventually(
+    async () => ((await (await fetch(`${server.url}/v1/jobs/runs?job=${encodeURIComponent(DispatchedJobID)}`)).json()).length > 0 ? true : undefined),
+    () => `the end of ${DispatchedJobID}`,
+  );
+  return DispatchedJobID.slice('dispatched/'.length);
+}
 
 async function opened(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
@@ -154,14 +178,14 @@ test('every screen is accessible in light, dark and forced colours, and no wider
   }
   assert.deepEqual(found, {});
   assert.deepEqual(wide, {});
-  const names = [...titles].filter(([name]) => /^(?:now|jobs|new job|functions|schedule|nodes|system|not found|job: edit)$/.test(name));
+  const names = [...titles].filter(([name]) => /^(?:now|jobs|new job|functions|schedule|nodes|timeline|runs: one|system|not found|job: edit)$/.test(name));
   assert.equal(new Set(names.map(([, title]) => title)).size, names.length, JSON.stringify(names));
   assert.deepEqual(faults, []);
 });
 
 test('hostile names are text, and a link of data leads nowhere but to web pages', async () => {
   const { page, faults } = await opened();
-  for (const screen of ['job: definition', 'job: failed', 'logs']) {
+  for (const screen of Object.keys(hostileOn)) {
     await page.goto(`${server.url}/ui/${address[screen]}`);
     await arrived(page);
     await page.waitForFunction((text) => document.querySelector('main').innerText.includes(text), hostileOn[screen]);
