@@ -1,5 +1,5 @@
 import { counted, durationText } from './durations.js';
-import { type AllocationRecord, type RunRecord, startOf } from './timeline.js';
+import type { AllocationRecord, RunRecord } from './timeline.js';
 
 /* What two runs of a job have in common and in what they differ. */
 
@@ -71,10 +71,7 @@ function durations(
   runs: readonly KnownRun[],
   of: (run: RunRecord, start: number) => number,
 ): ComparedRow {
-  const times = runs.map(({ run, allocations = [] }) => {
-    const start = run && startOf(run, allocations);
-    return run === undefined || start === undefined ? undefined : of(run, start);
-  });
+  const times = runs.map(({ run }) => (run?.startedAt === undefined ? undefined : of(run, Date.parse(run.startedAt))));
   const known = times.filter((time) => time !== undefined);
   const haveEnded = runs.every(({ run }) => run !== undefined);
   return {

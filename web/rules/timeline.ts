@@ -367,8 +367,7 @@ function toldOfRuns(job: JobRecords): Told {
     const source = { label: 'run', path: ['runs', run.namespace, parentId, instanceOf(run)] };
     const of = { part: 'job', source } as const;
     const name = jobId === parentId ? `Run ${number}` : jobId;
-    const first = startOf(run, isOther ? [] : allocations);
-    const took = first === undefined ? '' : ` after ${durationText(Date.parse(endedAt) - first)}`;
+    const took = startedAt === undefined ? '' : ` after ${durationText(Date.parse(endedAt) - Date.parse(startedAt))}`;
     const isRegistered =
       !isOther && versions.some(({ SubmitTime }) => instantFromUnixNanos(SubmitTime) === Date.parse(createdAt));
     const began: TimelineEntry = {
@@ -408,17 +407,6 @@ function toldOfRuns(job: JobRecords): Told {
     ];
   });
   return { entries, gaps: [] };
-}
-
-/** When the first task of a run started, in milliseconds: the record of a run has the last start of its last allocation. */
-export function startOf(
-  { startedAt }: RunRecord,
-  allocations: readonly Pick<AllocationRecord, 'TaskStates'>[],
-): number | undefined {
-  const starts = allocations
-    .flatMap(({ TaskStates }) => Object.values(TaskStates ?? {}).flatMap(({ Events }) => Events ?? []))
-    .flatMap(({ Type, Time }) => (Type === 'Started' ? [instantFromUnixNanos(Time)] : []));
-  return startedAt === undefined ? undefined : Math.min(Date.parse(startedAt), ...starts);
 }
 
 function exitText(failure: RunRecord['failure']): string {

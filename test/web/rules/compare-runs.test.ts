@@ -85,14 +85,6 @@ describe('two runs differ in', () => {
   });
 });
 
-it('counts from the first start that is known, not from that of the last try', () => {
-  const event = { DisplayMessage: '', FailsTask: false, ExitCode: 0, Signal: 0 };
-  const Time = Date.parse('2026-11-28T14:00:01.000Z') * 1e6;
-  const TaskStates = { main: { Restarts: 1, Events: [{ ...event, Type: 'Started', Time }] } };
-  const rows = rowsOf({ ...known, allocations: [{ NodeName: 'n-1', TaskStates }] });
-  expect([rows['Waited']?.values, rows['Took']?.values]).toEqual([['1 s'], ['11 s']]);
-});
-
 it('has the exit code of a success', () => {
   expect(rowsOf({ ...known, run: run({ outcome: 'succeeded', failure: undefined }) })['Exit code']?.values).toEqual([
     '0',
