@@ -14,6 +14,7 @@ import { Copy, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted, durationText } from '../../rules/durations.js';
+import { SimulateJob } from '../what-if.js';
 import { Diff } from './diff.js';
 import type { Job, JobDocument, JobFacts } from './job.js';
 
@@ -392,6 +393,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
               </button>
             </div>
             <PlanView plan={planned.plan} />
+            <SimulateJob key={planned.at} job={planned.job} namespace={planned.namespace} />
           </>
         )}
       </section>
