@@ -193,6 +193,42 @@ export function registrationSentences(simulation: Simulation, wanted: Wanted): r
   ];
 }
 
+/** Whether a change of a group that waits for room would help, and how. */
+export function verdictOf(
+  simulation: Simulation,
+  wanted: Wanted,
+  group: string,
+): { readonly helps: boolean; readonly sentences: readonly string[] } {
+  const isOwn = ({ namespace, jobId }: OfJob): boolean => namespace === wanted.namespace && jobId === wanted.jobId;
+  const moves = movesOf(simulation);
+  const ofGroup = moves.filter((move) => isOwn(move) && isOfGroup(move.name, group));
+  const added = ofGroup.filter(({ to, why }) => to !== undefined && why === '');
+  const replaced = ofGroup.filter(({ to, why }) => to !== undefined && why !== '');
+  const end = simulation.jobs.find(isOwn);
+  const isShort =
+    end?.isWaiting === true ||
+    (wanted.count !== undefined && wanted.count > (end?.running ?? 0) + (end?.starting ?? 0));
+  const displaced = outcomesOf(simulation).filter((each) => !isOwn(each) && each.stopped + each.replaced > 0);
+  const first =
+    added.length > 0
+      ? `Would place ${placesText(added)}${isShort ? '; others of the job would still wait.' : '.'}`
+      : isShort
+        ? 'It would not help: nothing more of the group would be placed.'
+        : 'Nothing would wait any more: what is wanted runs already.';
+  return {
+    helps: added.length > 0 || !isShort,
+    sentences: [
+      first,
+      ...(replaced.length > 0
+        ? [`${counted(replaced.length, 'running allocation')} would be replaced: ${placesText(replaced)}.`]
+        : []),
+      ...(displaced.length > 0
+        ? [`Other jobs would be displaced: ${displaced.map(({ jobId }) => jobId).join(', ')}.`]
+        : []),
+    ],
+  };
+}
+
 interface NodeAllocation {
   readonly Namespace: string;
   readonly JobID: string;

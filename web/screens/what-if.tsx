@@ -32,16 +32,9 @@ const durations = [
 ] as const;
 const anHour = durations[1][1];
 
-/** A simulation that was asked for. */
-interface Played {
-  readonly simulation: Simulation;
-  /** Milliseconds. */
-  readonly duration: number;
-}
-
 /** Asks for one simulation at a time; the latest answer counts. */
 function useSimulation(ask: (duration: number) => ReturnType<typeof box.jobs.simulate>) {
-  const [played, setPlayed] = useState<Played | undefined>(undefined);
+  const [played, setPlayed] = useState<Simulation | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const [isBusy, setBusy] = useState(false);
   const run = async (duration: number): Promise<void> => {
@@ -49,13 +42,10 @@ function useSimulation(ask: (duration: number) => ReturnType<typeof box.jobs.sim
     setFailure('');
     const answered = await ask(duration);
     setBusy(false);
-    answered.match(
-      (simulation) => setPlayed({ simulation, duration }),
-      (error) => {
-        setPlayed(undefined);
-        setFailure(messageOf(error));
-      },
-    );
+    answered.match(setPlayed, (error) => {
+      setPlayed(undefined);
+      setFailure(messageOf(error));
+    });
   };
   return { played, failure, isBusy, run };
 }
@@ -70,7 +60,7 @@ function Failure({ message }: { readonly message: string }) {
 }
 
 /** What a result relies on, and when it was made. */
-function Basis({ simulation, duration }: Played) {
+export function Basis({ simulation }: { readonly simulation: Simulation }) {
   const from = Date.parse(simulation.from);
   const cut = cutText(simulation);
   return (
@@ -78,32 +68,39 @@ function Basis({ simulation, duration }: Played) {
       {cut !== '' && <p class="notice waiting">{cut}</p>}
       <p class="hint">
         Made {durationText(Math.max(0, serverNow.value - from))} ago from the cluster as it was at {exactTime(from)},
-        played for {durationText(duration)}; nothing is reserved, and other changes lead to another result. Assumed:
-        tasks start within a second and never fail. Left out: launches by the clock, dispatches, restarts and nodes that
-        come back
+        played for {durationText(Date.parse(simulation.playedUntil) - from)}; nothing is reserved, and other changes
+        lead to another result. Assumed: tasks start within a second and never fail, and batch work takes a minute
+        unless another time is given. Left out: launches by the clock, dispatches, restarts and nodes that come back
         {rights.value?.management === true ? '.' : '; jobs that you may not read have their part, but are not listed.'}
       </p>
     </>
   );
 }
 
+interface OwnJob {
+  readonly namespace: string;
+  readonly jobId: string;
+}
+
+const jobColumn: Column<OwnJob> = {
+  key: 'job',
+  title: 'Job',
+  cell: ({ namespace, jobId }) => (
+    <>
+      <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
+        <Text of={jobId} />
+      </Link>{' '}
+      {namespace !== 'default' && (
+        <small>
+          <Text of={namespace} />
+        </small>
+      )}
+    </>
+  ),
+};
+
 const outcomeColumns: readonly Column<JobOutcome>[] = [
-  {
-    key: 'job',
-    title: 'Job',
-    cell: ({ namespace, jobId }) => (
-      <>
-        <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
-          <Text of={jobId} />
-        </Link>{' '}
-        {namespace !== 'default' && (
-          <small>
-            <Text of={namespace} />
-          </small>
-        )}
-      </>
-    ),
-  },
+  jobColumn,
   { key: 'placed', title: 'Placed', isNumber: true, cell: ({ placed }) => placed },
   { key: 'replaced', title: 'Moved or replaced', isNumber: true, cell: ({ replaced }) => replaced },
   { key: 'stopped', title: 'Stopped', isNumber: true, cell: ({ stopped }) => stopped },
@@ -121,12 +118,15 @@ const outcomeColumns: readonly Column<JobOutcome>[] = [
 
 const afterText = (milliseconds: number): string => (milliseconds <= 0 ? 'at once' : durationText(milliseconds));
 
-const moveColumns: readonly Column<Move>[] = [
-  { key: 'after', title: 'After', cell: ({ after }) => afterText(after) },
+type Numbered<T> = readonly [number, T];
+const numberOf = ([number]: Numbered<unknown>): string => String(number);
+
+const moveColumns: readonly Column<Numbered<Move>>[] = [
+  { key: 'after', title: 'After', cell: ([, { after }]) => afterText(after) },
   {
     key: 'allocation',
     title: 'Allocation',
-    cell: ({ name, namespace }) => (
+    cell: ([, { name, namespace }]) => (
       <>
         <Text of={name} />{' '}
         {namespace !== 'default' && (
@@ -137,13 +137,13 @@ const moveColumns: readonly Column<Move>[] = [
       </>
     ),
   },
-  { key: 'from', title: 'From', cell: ({ from }) => (from === '' ? '–' : <Text of={from} />) },
+  { key: 'from', title: 'From', cell: ([, { from }]) => (from === '' ? '–' : <Text of={from} />) },
   {
     key: 'to',
     title: 'To',
-    cell: ({ to }) => (to === undefined ? 'stops' : to === '' ? 'a node' : <Text of={to} />),
+    cell: ([, { to }]) => (to === undefined ? 'stops' : to === '' ? 'a node' : <Text of={to} />),
   },
-  { key: 'why', title: 'Why', cell: ({ why }) => (why === '' ? 'new' : <Text of={why} />) },
+  { key: 'why', title: 'Why', cell: ([, { why }]) => (why === '' ? 'new' : <Text of={why} />) },
 ];
 
 type Line = Simulation['timeline'][number];
@@ -152,7 +152,7 @@ type Line = Simulation['timeline'][number];
 function Details({ simulation, own }: { readonly simulation: Simulation; readonly own?: OwnJob }) {
   const start = Date.parse(simulation.from);
   const moves = movesOf(simulation);
-  const lineColumns: readonly Column<readonly [number, Line]>[] = [
+  const lineColumns: readonly Column<Numbered<Line>>[] = [
     { key: 'after', title: 'After', cell: ([, { at }]) => afterText(Date.parse(at) - start) },
     { key: 'subject', title: 'What', cell: ([, { subject }]) => <Text of={subject} /> },
     { key: 'text', title: 'Happens', cell: ([, { text }]) => <Text of={text} /> },
@@ -173,19 +173,14 @@ function Details({ simulation, own }: { readonly simulation: Simulation; readonl
           <DataTable
             name="Allocations that are placed or stop"
             columns={moveColumns}
-            rows={moves}
-            idOf={({ namespace, name, after, to }) => JSON.stringify([namespace, name, after, to])}
+            rows={[...moves.entries()]}
+            idOf={numberOf}
           />
         </details>
       )}
       <details>
         <summary>All {counted(simulation.timeline.length, 'line')}</summary>
-        <DataTable
-          name="Timeline"
-          columns={lineColumns}
-          rows={[...simulation.timeline.entries()]}
-          idOf={([number]) => String(number)}
-        />
+        <DataTable name="Timeline" columns={lineColumns} rows={[...simulation.timeline.entries()]} idOf={numberOf} />
       </details>
     </>
   );
@@ -194,7 +189,7 @@ function Details({ simulation, own }: { readonly simulation: Simulation; readonl
 function DurationChoice({ value, change }: { readonly value: number; readonly change: (value: number) => void }) {
   return (
     <label>
-      for{' '}
+      Simulated time{' '}
       <select value={value} onChange={(event) => change(Number(event.currentTarget.value))}>
         {durations.map(([text, milliseconds]) => (
           <option key={text} value={milliseconds}>
@@ -204,11 +199,6 @@ function DurationChoice({ value, change }: { readonly value: number; readonly ch
       </select>
     </label>
   );
-}
-
-interface OwnJob {
-  readonly namespace: string;
-  readonly jobId: string;
 }
 
 /** The count of allocations that a document wants; undefined for work that ends, and for jobs that launch others. */
@@ -275,15 +265,15 @@ export function SimulateJob({ job, namespace }: SimulateProps) {
             {launches ? (
               <p>The job itself runs nothing; instances that it launches are not played.</p>
             ) : (
-              registrationSentences(played.simulation, { ...own, count: wantedCount(job) }).map((sentence) => (
+              registrationSentences(played, { ...own, count: wantedCount(job) }).map((sentence) => (
                 <p key={sentence}>
                   <Text of={sentence} />
                 </p>
               ))
             )}
           </div>
-          <Details simulation={played.simulation} own={own} />
-          <Basis {...played} />
+          <Details simulation={played} own={own} />
+          <Basis simulation={played} />
         </>
       )}
     </section>
@@ -304,22 +294,7 @@ const fateTexts: Readonly<Record<Fate['fate'], string>> = {
 };
 
 const fateColumns: readonly Column<Fate>[] = [
-  {
-    key: 'job',
-    title: 'Job',
-    cell: ({ namespace, jobId }) => (
-      <>
-        <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
-          <Text of={jobId} />
-        </Link>{' '}
-        {namespace !== 'default' && (
-          <small>
-            <Text of={namespace} />
-          </small>
-        )}
-      </>
-    ),
-  },
+  jobColumn,
   { key: 'allocation', title: 'Allocation', cell: ({ name }) => <Text of={name} /> },
   {
     key: 'fate',
@@ -347,7 +322,7 @@ type NodeResult = {
 /** What would become of what runs on a node. */
 export function NodeWhatIf({ id, name, isReady }: NodeProps) {
   const [duration, setDuration] = useState<number>(anHour);
-  const [result, setResult] = useState<(NodeResult & { readonly duration: number }) | undefined>(undefined);
+  const [result, setResult] = useState<NodeResult | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const [busyWith, setBusyWith] = useState('');
   useEffect(() => {
@@ -366,13 +341,10 @@ export function NodeWhatIf({ id, name, isReady }: NodeProps) {
         .map((simulation) => ({ how, simulation, fates: fatesOf(simulation, live) })),
     );
     setBusyWith('');
-    answered.match(
-      (found) => setResult({ ...found, duration }),
-      (error) => {
-        setResult(undefined);
-        setFailure(messageOf(error));
-      },
-    );
+    answered.match(setResult, (error) => {
+      setResult(undefined);
+      setFailure(messageOf(error));
+    });
   };
   const button = (how: 'drained' | 'lost') => (
     <button type="button" disabled={busyWith !== ''} onClick={() => void run(how)}>
@@ -406,7 +378,7 @@ export function NodeWhatIf({ id, name, isReady }: NodeProps) {
             />
           )}
           <Details simulation={result.simulation} />
-          <Basis simulation={result.simulation} duration={result.duration} />
+          <Basis simulation={result.simulation} />
         </>
       )}
     </section>

@@ -9,6 +9,7 @@ import {
   outcomesOf,
   placesText,
   registrationSentences,
+  verdictOf,
 } from '../../../web/rules/simulation-words.js';
 
 const from = '2026-11-30T14:00:00.000Z';
@@ -165,6 +166,47 @@ describe('a registration in words', () => {
       ['low', 1],
     ]);
   });
+});
+
+describe('a change of a group that waits', () => {
+  const web = { namespace: 'default', jobId: 'web', count: 2 };
+  it.each([
+    {
+      name: 'helps',
+      simulation: played([line(0, 'web.g[1]', 'placed on n-4')], [end('web', 2)]),
+      verdict: { helps: true, sentences: ['Would place 1 on n-4.'] },
+    },
+    {
+      name: 'helps in part, at the cost of others',
+      simulation: played(
+        [
+          line(0, 'web.g[1]', 'placed on n-4'),
+          line(0, 'web.g[0]', 'alloc is being updated due to job update'),
+          line(0, 'web.g[0]', 'placed on n-1'),
+          line(0, 'low.g[0]', 'Preempted by alloc ID allocation-000004'),
+        ],
+        [end('web', 1, true), end('low', 0)],
+      ),
+      verdict: {
+        helps: true,
+        sentences: [
+          'Would place 1 on n-4; others of the job would still wait.',
+          '1 running allocation would be replaced: 1 on n-1.',
+          'Other jobs would be displaced: low.',
+        ],
+      },
+    },
+    {
+      name: 'does not help: another group is placed',
+      simulation: played([line(0, 'web.other[0]', 'placed on n-4')], [end('web', 1, true)]),
+      verdict: { helps: false, sentences: ['It would not help: nothing more of the group would be placed.'] },
+    },
+    {
+      name: 'wants no more than what runs',
+      simulation: played([], [end('web', 1, false, 1)]),
+      verdict: { helps: true, sentences: ['Nothing would wait any more: what is wanted runs already.'] },
+    },
+  ])('$name', ({ simulation, verdict }) => expect(verdictOf(simulation, web, 'g')).toEqual(verdict));
 });
 
 describe('what becomes of the allocations of a node', () => {

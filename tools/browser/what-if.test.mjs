@@ -1,0 +1,278 @@
+// What if: simulations of plans, nodes and changes; actions on all jobs that a filter matches; policies that are tried.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { callsOf, eventually, startBrowser, startNodes, startServer, watchedPage } from './support.mjs';
+
+let server;
+let nodes;
+let browser;
+let token;
+let call;
+let context;
+let page;
+let faults;
+const timeout = 90_000;
+
+before(async () => {
+  server = await startServer('--access', 'token', '--no-runner');
+  token = await server.printed(/^management token.*: (\S+)/);
+  call = callsOf(server, token);
+  nodes = await startNodes(server, call, { 'n-1': 1024, 'n-2': 1024, 'n-3': 512 });
+  browser = await startBrowser([]);
+});
+after(async () => {
+  await browser?.close();
+  await nodes?.ended();
+  await server?.ended();
+});
+beforeEach(async () => {
+  await context?.close();
+  context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  ({ page, faults } = await watchedPage(context));
+  page.setDefaultTimeout(10_000);
+});
+
+const task = (memory) => ({
+  Name: 'main',
+  Driver: 'raw_exec',
+  Config: { command: '/bin/sleep', args: ['600'] },
+  Resources: { CPU: 20, MemoryMB: memory },
+});
+const service = (ID, count, memory, group = {}) => ({
+  ID,
+  Type: 'service',
+  Datacenters: ['*'],
+  Update: { MinHealthyTime: 0, HealthCheck: 'task_states' },
+  TaskGroups: [{ Name: 'g', Count: count, Tasks: [task(memory)], ...group }],
+});
+const register = (job, more = {}) => call('POST', '/v1/jobs', { Job: job, ...more });
+const stopped = (id) => call('DELETE', `/v1/job/${encodeURIComponent(id)}?purge=true`);
+/** Live allocations of a job: name and node. */
+async function placesOf(id) {
+  const all = await call('GET', `/v1/job/${encodeURIComponent(id)}/allocations`);
+  const live = all.filter(({ DesiredStatus, ClientStatus }) => DesiredStatus === 'run' && ClientStatus !== 'complete');
+  return live.map(({ Name, NodeName }) => `${Name} ${NodeName}`).sort();
+}
+/** A job has so many running allocations, and no deployment is under way. */
+const running = (id, count) =>
+  eventually(
+    async () => {
+      const all = await call('GET', `/v1/job/${encodeURIComponent(id)}/allocations`);
+      const live = all.filter(({ ClientStatus, DesiredStatus }) => ClientStatus === 'running' && DesiredStatus === 'run');
+      const deployment = await call('GET', `/v1/job/${encodeURIComponent(id)}/deployment`);
+      return live.length === count && deployment?.Status !== 'running' ? true : undefined;
+    },
+    () => `${count} running allocations of ${id}`,
+  );
+
+async function signedIn(path = '', secret = token) {
+  await context.request.post(`${server.url}/ui-session`, { data: { token: secret } });
+  await page.goto(`${server.url}/ui/${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+const button = (name) => page.getByRole('button', { name, exact: true });
+const clean = () => assert.deepEqual(faults, []);
+/** The cells of a table, by row. */
+const rowsOf = (name) =>
+  page
+    .getByRole('region', { name, exact: true })
+    .locator('tbody tr')
+    .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
+const sourceField = () => page.getByLabel('Job specification').and(page.locator('.cm-content'));
+async function rewrite(text) {
+  await sourceField().press('Control+a');
+  await page.keyboard.insertText(text);
+}
+async function sourceText() {
+  await sourceField().press('Control+a');
+  return sourceField().evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
+    return clipboardData.getData('text/plain');
+  });
+}
+/** A caller with rules of a policy. */
+async function callerWith(name, rules) {
+  await call('POST', `/v1/acl/policy/${name}`, { Name: name, Rules: rules });
+  return (await call('POST', '/v1/acl/token', { Name: name, Type: 'client', Policies: [name] })).SecretID;
+}
+
+const source = (id, count, memory) => `# kept by hand
+job "${id}" {
+  datacenters = ["*"]
+  update {
+    min_healthy_time = "0s"
+    health_check     = "task_states"
+  }
+  group "g" {
+    count = ${count}
+    task "main" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/sleep"
+        args    = ["600"]
+      }
+      resources {
+        cpu    = 20
+        memory = ${memory} # of ${memory}
+      }
+    }
+  }
+}
+`;
+async function submit(id, count, memory) {
+  const text = source(id, count, memory);
+  const { Job } = { Job: await call('POST', '/v1/jobs/parse', { JobHCL: text, Canonicalize: false }) };
+  await register(Job, { Submission: { Source: text, Format: 'hcl2' } });
+}
+
+test('what is simulated of a plan is what applying it then places', { timeout }, async () => {
+  await register(service('planned', 2, 300));
+  await running('planned', 2);
+  const before = await placesOf('planned');
+  await signedIn('jobs/default/planned/plan');
+  await rewrite((await sourceText()).replace('"Count": 2', '"Count": 4'));
+  await page.getByRole('button', { name: /^Plan/ }).click();
+  await button('Simulate').click();
+  const simulation = page.getByRole('region', { name: 'Simulation' });
+  await simulation.getByText(/^Places 2 allocations: /).waitFor();
+  await simulation.getByText(/^Made .* ago from the cluster as it was at /).waitFor();
+  const moves = await rowsOf('Allocations that are placed or stop');
+  const simulated = moves.map(([, name, , to]) => `${name} ${to}`);
+  assert.equal(simulated.length, 2);
+  assert.deepEqual(await placesOf('planned'), before, 'nothing is stored');
+  await button('Apply this plan').click();
+  await running('planned', 4);
+  assert.deepEqual((await placesOf('planned')).filter((place) => !before.includes(place)), simulated.sort());
+  await stopped('planned');
+  clean();
+});
+
+test('a plan without room says what does not run', { timeout }, async () => {
+  await register(service('short', 1, 300));
+  await running('short', 1);
+  await signedIn('jobs/default/short/plan');
+  await rewrite((await sourceText()).replace('"Count": 1', '"Count": 9'));
+  await page.getByRole('button', { name: /^Plan/ }).click();
+  await page.getByLabel('Simulated time').selectOption('10 minutes');
+  await button('Simulate').click();
+  await page.getByText(/^\d of the 9 allocations that are wanted do not run at the end: there is no room/).waitFor();
+  const [[job, placed, , , end]] = await rowsOf('Jobs that it concerns');
+  assert.equal(job, 'short');
+  assert.equal(end.startsWith(`${Number(placed) + 1} running`), true, end);
+  await stopped('short');
+  clean();
+});
+
+test('a node that were drained lists what then really moves, and a loss what would have no room', { timeout }, async () => {
+  // One of the two larger nodes has the large one, the other has no room for it.
+  await register(service('large', 1, 700));
+  await running('large', 1);
+  await register(service('filler', 1, 600));
+  await running('filler', 1);
+  const migrate = { MaxParallel: 4, HealthCheck: 'task_states', MinHealthyTime: 0, HealthyDeadline: 300e9 };
+  await register(service('movable', 4, 100, { Migrate: migrate }));
+  await register({ ...service('every', 1, 20), Type: 'system' });
+  await Promise.all([running('movable', 4), running('every', 3)]);
+  const home = (await placesOf('large'))[0].split(' ')[1];
+  await signedIn(`nodes/${nodes.ids[home]}`);
+  await button('What if it is lost?').click();
+  await page.getByText(/has no room elsewhere|have no room elsewhere/).waitFor();
+  const lost = await rowsOf('What becomes of its allocations');
+  await button('What if it is drained?').click();
+  await page.getByText(`If ${home} were drained within an hour`).waitFor();
+  const fates = await rowsOf('What becomes of its allocations');
+  const of = (rows, job) => rows.filter(([name]) => name === job);
+  assert.deepEqual(of(lost, 'large').map(([, , fate]) => fate), ['no room elsewhere']);
+  assert.deepEqual(of(fates, 'large').map(([, , fate]) => fate), ['no room elsewhere']);
+  assert.deepEqual(of(fates, 'every').map(([, , fate]) => fate), ['ends with the node']);
+  const moves = of(fates, 'movable').map(([, name, fate, to]) => {
+    assert.equal(fate, 'moves');
+    return `${name} ${to}`;
+  });
+  const before = await placesOf('movable');
+  assert.equal(before.filter((place) => place.endsWith(` ${home}`)).length, moves.length);
+  await call('POST', `/v1/node/${nodes.ids[home]}/drain`, { DrainSpec: { Deadline: 3600e9, IgnoreSystemJobs: false } });
+  await eventually(
+    async () => ((await call('GET', `/v1/node/${nodes.ids[home]}`)).DrainStrategy === null ? true : undefined),
+    () => 'the end of the drain',
+  );
+  await running('movable', 4);
+  assert.deepEqual((await placesOf('movable')).filter((place) => !before.includes(place)), moves.sort());
+  assert.deepEqual(await placesOf('large'), []);
+  assert.equal((await placesOf('every')).length, 2);
+  await call('POST', `/v1/node/${nodes.ids[home]}/eligibility`, { Eligibility: 'eligible' });
+  for (const id of ['movable', 'large', 'filler', 'every']) await stopped(id);
+  clean();
+});
+
+test('a change is tried where a group waits, and the editor opens with it in the source as it was written', { timeout }, async () => {
+  await submit('tight', 1, 5000);
+  await signedIn('jobs/default/tight');
+  await page.getByText('Try a change', { exact: true }).click();
+  const memory = page.getByLabel('Memory in MiB');
+  const suggested = Number(await memory.inputValue());
+  assert.ok(suggested > 500 && suggested <= 1024, String(suggested));
+  await memory.fill('4000');
+  await button('Simulate').click();
+  await page.getByText('It would not help').waitFor();
+  await memory.fill(String(suggested));
+  await button('Simulate').click();
+  const verdict = page.getByText(/^Would place 1 on n-\d\.$/);
+  await verdict.waitFor();
+  const node = /on (n-\d)/.exec(await verdict.textContent())[1];
+  await page.getByRole('link', { name: 'Open the editor with this change' }).click();
+  await sourceField().waitFor();
+  const wanted = source('tight', 1, 5000).replace('memory = 5000', `memory = ${suggested}`);
+  await eventually(async () => ((await sourceText()) === wanted ? true : undefined), () => 'the change in the source');
+  await page.getByRole('button', { name: /^Plan/ }).click();
+  await button('Apply this plan').click();
+  await running('tight', 1);
+  assert.deepEqual(await placesOf('tight'), [`tight.g[0] ${node}`]);
+  await stopped('tight');
+  clean();
+});
+
+test('limits, refusals and cuts of a simulation are said', { timeout }, async () => {
+  await signedIn(`nodes/${nodes.ids['n-1']}`);
+  let answer;
+  await page.route('**/v1/jobs/simulate*', (route) => answer(route));
+  answer = (route) => route.fulfill({ status: 400, body: 'the cluster is too large to be simulated: at most 500 nodes' });
+  await button('What if it is drained?').click();
+  await page.getByRole('alert').getByText('at most 500 nodes').waitFor();
+  answer = async (route) => {
+    const response = await route.fetch();
+    const played = await response.json();
+    const playedUntil = new Date(Date.parse(played.from) + 90_000).toISOString();
+    const { 'content-encoding': _, 'content-length': __, ...headers } = response.headers();
+    await route.fulfill({ headers, body: JSON.stringify({ ...played, playedUntil, isCut: true }) });
+  };
+  await button('What if it is drained?').click();
+  await page.getByText('It was played for 1 min 30 s only').waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+  clean();
+});
+
+test('simulations are offered to whom the server allows them', { timeout }, async () => {
+  await register(service('seen', 1, 5000));
+  const reader = await callerWith('what-if-reader', 'namespace "default" { policy = "read" }\nnode { policy = "read" }');
+  await signedIn(`nodes/${nodes.ids['n-1']}`, reader);
+  await page.getByRole('heading', { name: 'Facts' }).waitFor();
+  assert.equal(await page.getByText('What if').count(), 0);
+  await page.goto(`${server.url}/ui/jobs/default/seen`);
+  await page.getByText('1 node examined').or(page.getByText('3 nodes examined')).waitFor();
+  assert.equal(await page.getByText('Try a change').count(), 0);
+  const planner = await callerWith(
+    'what-if-planner',
+    'namespace "default" { capabilities = ["list-jobs", "read-job", "plan-job"] }',
+  );
+  await context.clearCookies();
+  await signedIn('jobs/default/seen', planner);
+  await page.getByText('Try a change', { exact: true }).click();
+  await page.getByLabel('Memory in MiB').fill('100');
+  await button('Simulate').click();
+  await page.getByText('Would place 1.', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Open the editor with this change' }).count(), 0);
+  await stopped('seen');
+  clean();
+});
