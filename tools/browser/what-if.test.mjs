@@ -276,3 +276,85 @@ test('simulations are offered to whom the server allows them', { timeout }, asyn
   await stopped('seen');
   clean();
 });
+
+const isStopped = async (id) => (await call('GET', `/v1/job/${id}`)).Stop;
+
+test('an action on all that match takes exactly these, over all pages, and refuses when their count has changed', { timeout }, async () => {
+  const batch = (ID) => ({
+    ...{ ID, Type: 'batch', Datacenters: ['*'], Periodic: { Specs: ['0 0 1 1 *'], Enabled: true } },
+    TaskGroups: [{ Name: 'g', Tasks: [task(16)] }],
+  });
+  const pad = (number) => String(number).padStart(3, '0');
+  const wanted = Array.from({ length: 130 }, (_, at) => `bulk-yes-${pad(at)}`);
+  const others = Array.from({ length: 70 }, (_, at) => `bulk-no-${pad(at)}`);
+  for (const id of [...wanted, ...others]) await register(batch(id));
+  await signedIn('jobs?q=bulk-yes&sort=id');
+  await page.getByText('the first 100 jobs').waitFor();
+  await page.getByLabel('Select default/bulk-yes-003').check();
+  await page.getByText('1 job selected').waitFor();
+  await button('Select all 130 that match').click();
+  await page.getByText('all 130 jobs that match selected').waitFor();
+  await button('Stop…').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('All 130 jobs in all namespaces, that match bulk-yes, without instances of others').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Cancel');
+  // Another one matches by now.
+  await register(batch('bulk-yes-late'));
+  await dialog.getByRole('button', { name: 'Stop', exact: true }).click();
+  await dialog.getByRole('alert').getByText('Now 131 match, not 130. Nothing was done').waitFor();
+  assert.deepEqual(await Promise.all(wanted.slice(0, 5).map(isStopped)), [false, false, false, false, false]);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await button('Select all 131 that match').click();
+  await stopped('bulk-yes-late');
+  await button('Stop…').click();
+  await dialog.getByRole('button', { name: 'Stop', exact: true }).click();
+  await dialog.getByRole('alert').getByText('Now 130 match, not 131. Nothing was done').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await button('Select all 130 that match').click();
+  // Two of them fail.
+  await page.route(/\/v1\/job\/bulk-yes-0(?:07|99)(?:\?|$)/, (route) =>
+    route.request().method() === 'DELETE' ? route.fulfill({ status: 500, body: 'the disk is <b>full</b>' }) : route.continue(),
+  );
+  await button('Stop…').click();
+  await dialog.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByText('128 of 130 jobs are stopped, 2 failed.').waitFor();
+  assert.match(page.url(), /\/ui\/bulk\/stop-\w+$/);
+  const failed = [
+    ['bulk-yes-007 default', 'the disk is <b>full</b>'],
+    ['bulk-yes-099 default', 'the disk is <b>full</b>'],
+  ];
+  assert.deepEqual(await rowsOf('Failed'), failed);
+  await page.reload();
+  await page.getByText('128 of 130 jobs are stopped, 2 failed.').waitFor();
+  assert.deepEqual(await rowsOf('Failed'), failed);
+  const all = await call('GET', '/v1/jobs?prefix=bulk-');
+  assert.deepEqual(all.filter(({ Stop }) => Stop).map(({ ID }) => ID), wanted.filter((id) => id !== 'bulk-yes-007' && id !== 'bulk-yes-099'));
+  await page.getByRole('link', { name: 'The list with its filter' }).click();
+  await page.getByText('the first 100 jobs').waitFor();
+  assert.equal(new URL(page.url()).search, '?q=bulk-yes&sort=id');
+  // Another tab knows nothing of it.
+  const other = await context.newPage();
+  await other.goto(`${server.url}/ui/bulk/stop-1`);
+  await other.getByText('This tab has carried out no such action').waitFor();
+  clean();
+});
+
+test('an action on all that match is ended by a button; the rest is not touched', { timeout }, async () => {
+  await signedIn('jobs?q=bulk-no&sort=id');
+  await page.getByLabel('Select default/bulk-no-000').check();
+  await button('Select all 70 that match').click();
+  let acts = 0;
+  await page.route(/\/v1\/job\/bulk-no-/, async (route) => {
+    if (route.request().method() === 'DELETE') {
+      acts += 1;
+      if (acts > 10) await page.getByRole('button', { name: 'Stop here' }).click();
+    }
+    await route.continue();
+  });
+  await button('Stop…').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByText('11 of 70 jobs are stopped. You ended it: 59 jobs were not touched.').waitFor();
+  const all = await call('GET', '/v1/jobs?prefix=bulk-no');
+  assert.equal(all.filter(({ Stop }) => Stop).length, 11);
+  clean();
+});

@@ -125,7 +125,7 @@ export function changeQuery({ group, count, tasks }: GroupChange): Readonly<Reco
   return { group, ...(count === undefined ? {} : { count: String(count) }), ...Object.fromEntries(sizes) };
 }
 
-/** The change in an address; undefined if it has none. Values that are no whole numbers are ignored. */
+/** The change in an address; undefined if it has none. Values other than whole numbers are ignored. */
 export function changeFrom(query: URLSearchParams): GroupChange | undefined {
   const group = query.get('group');
   if (group === null) return undefined;

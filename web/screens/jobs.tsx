@@ -1,21 +1,23 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { box, type EntryOf, type Failure, inTurn } from '../app/engine.js';
+import { box, type EntryOf, type Failure } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
+import { lazy } from '../app/lazy.js';
 import { prefer, preferences } from '../app/preferences.js';
 import { keepEqual, useRead } from '../app/read.js';
-import { may, mayEdit } from '../app/rights.js';
+import { mayEdit } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import { jobHealth } from '../job-rules.js';
-import { ask } from '../parts/dialog.js';
 import { CountBar, Mark, StatusMark } from '../parts/marks.js';
 import { type Column, DataTable, useSteadyRows } from '../parts/table.js';
 import { Text } from '../parts/text.js';
-import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
+import type { ListedJobs } from './bulk.js';
+
+const BulkActions = lazy(() => import('./bulk.js').then((each) => each.BulkActions));
 
 type JobEntry = EntryOf<typeof box.jobs.list>;
 type Activity = EntryOf<typeof box.jobs.statusesOf>;
@@ -60,18 +62,17 @@ export function JobsScreen() {
   const listKey = JSON.stringify(['jobs', namespace, filter, outcome, sort, withInstances]);
   useEffect(() => setPages(1), [listKey]);
 
+  const whole = [filter, withInstances ? undefined : 'ParentID == ""']
+    .filter((part) => part !== undefined)
+    .join(' and ');
+  const asking = {
+    namespace,
+    ...(whole === '' ? {} : { filter: whole }),
+    ...(outcome === '' ? {} : { lastOutcome: outcome }),
+  };
   const list = useRead(`${listKey}:${pages}`, {
     topics: ['Job', 'Allocation', 'Deployment', 'Evaluation'],
-    read: ({ signal }) =>
-      pagesOf(pages, {
-        namespace,
-        sort,
-        signal,
-        filter:
-          [filter, withInstances ? undefined : 'ParentID == ""'].filter((part) => part !== undefined).join(' and ') ||
-          undefined,
-        lastOutcome: outcome === '' ? undefined : outcome,
-      }),
+    read: ({ signal }) => pagesOf(pages, { ...asking, sort, signal }),
     keep: (next, previous) => ({ ...next, items: keepEqual(next.items, previous.items, idOf) }),
   });
   return (
@@ -87,6 +88,7 @@ export function JobsScreen() {
         {({ items, nextToken }) => (
           <JobTable
             jobs={items}
+            listed={{ asked: asking, words: { namespace, text: asked, outcome, withInstances } }}
             sort={sort}
             more={
               nextToken === ''
@@ -100,13 +102,7 @@ export function JobsScreen() {
   );
 }
 
-interface ListOptions {
-  readonly namespace: string;
-  readonly sort: string;
-  readonly signal: AbortSignal;
-  readonly filter: string | undefined;
-  readonly lastOutcome: string | undefined;
-}
+type ListOptions = ListedJobs['asked'] & { readonly sort: string; readonly signal: AbortSignal };
 
 type JobPages = { readonly items: readonly JobEntry[]; readonly nextToken: string };
 
@@ -114,18 +110,13 @@ function pagesOf(pages: number, options: ListOptions): ResultAsync<JobPages, Fai
   return new ResultAsync(readPages(pages, options));
 }
 
-async function readPages(
-  pages: number,
-  { filter, lastOutcome, ...options }: ListOptions,
-): Promise<Result<JobPages, Failure>> {
+async function readPages(pages: number, options: ListOptions): Promise<Result<JobPages, Failure>> {
   const items: JobEntry[] = [];
   let nextToken = '';
   for (let page = 0; page < pages; page++) {
     const read = await box.jobs.list({
       ...options,
       perPage: pageSize,
-      ...(filter === undefined ? {} : { filter }),
-      ...(lastOutcome === undefined ? {} : { lastOutcome }),
       ...(nextToken === '' ? {} : { nextToken }),
     });
     if (read.isErr()) return err(read.error);
@@ -275,11 +266,12 @@ const mostActive = 200;
 
 interface JobTableProps {
   readonly jobs: readonly JobEntry[];
+  readonly listed: ListedJobs;
   readonly sort: string;
   readonly more: { readonly isLoading: boolean; readonly load: () => void } | undefined;
 }
 
-function JobTable({ jobs, sort, more }: JobTableProps) {
+function JobTable({ jobs, listed, sort, more }: JobTableProps) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isHeld, setHeld] = useState(false);
   const { rows: steady, changes, show } = useSteadyRows(jobs, idOf, isHeld || selected.size > 0);
@@ -319,7 +311,7 @@ function JobTable({ jobs, sort, more }: JobTableProps) {
             {counted(changes, 'change')}: show
           </button>
         )}
-        {chosen.length > 0 && <BulkActions chosen={chosen} clear={() => setSelected(new Set())} />}
+        {chosen.length > 0 && <BulkActions chosen={chosen} listed={listed} clear={() => setSelected(new Set())} />}
       </div>
       <DataTable
         name="Jobs"
@@ -437,67 +429,5 @@ function Allocations({ job }: { readonly job: JobEntry }) {
         failed: 'failed',
       }}
     />
-  );
-}
-
-function BulkActions({ chosen, clear }: { readonly chosen: readonly JobEntry[]; readonly clear: () => void }) {
-  const stoppable = chosen.filter((job) => !job.Stop && may('jobs.stop', job.Namespace));
-  const restartable = chosen.filter(
-    (job) => !isParent(job) && job.Status === 'running' && may('jobs.restart', job.Namespace),
-  );
-  const names = (jobs: readonly JobEntry[]) => (
-    <ul>
-      {jobs.slice(0, 12).map((job) => (
-        <li key={idOf(job)}>
-          <Text of={job.ID} /> <small>{job.Namespace}</small>
-        </li>
-      ))}
-      {jobs.length > 12 && <li>and {counted(jobs.length - 12, 'other')}</li>}
-    </ul>
-  );
-  return (
-    <>
-      <span>{counted(chosen.length, 'job')} selected</span>
-      {stoppable.length > 0 && (
-        <button
-          type="button"
-          class="danger"
-          onClick={() =>
-            ask({
-              title: `Stop ${counted(stoppable.length, 'job')}`,
-              body: names(stoppable),
-              action: 'Stop',
-              isDestructive: true,
-              run: () => inTurn(stoppable, (job) => box.jobs.stop(job.ID, { namespace: job.Namespace })),
-              after: () => {
-                announce(`${counted(stoppable.length, 'job')} stopped`);
-                clear();
-              },
-            })
-          }
-        >
-          Stop…
-        </button>
-      )}
-      {restartable.length > 0 && (
-        <button
-          type="button"
-          onClick={() =>
-            ask({
-              title: `Restart ${counted(restartable.length, 'job')}`,
-              body: names(restartable),
-              action: 'Restart',
-              run: () => inTurn(restartable, (job) => box.jobs.restart(job.ID, { namespace: job.Namespace })),
-              after: clear,
-            })
-          }
-        >
-          Restart…
-        </button>
-      )}
-      <button type="button" class="quiet" onClick={clear}>
-        Clear the selection
-      </button>
-    </>
   );
 }
