@@ -5,7 +5,9 @@
  */
 
 import { okAsync, ResultAsync } from 'neverthrow';
-import type { Api } from './api/index.js';
+import { accessText } from './api/access.js';
+import type { Call } from './api/call.js';
+import { type Api, api } from './api/index.js';
 import { readCallerRights } from './operations/access/caller-rights.js';
 import { listOwnPolicies, listPolicies, putPolicy, readPolicy, removePolicy } from './operations/access/policies.js';
 import { listRoles, putRole, readRole, removeRole } from './operations/access/roles.js';
@@ -15,6 +17,7 @@ import { createOneTimeToken, exchangeOneTimeToken } from './operations/access/to
 import { readOwnToken, readToken } from './operations/access/tokens/read-token.js';
 import { removeToken, saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
+import { tryPolicyOn } from './operations/access/try-policy.js';
 import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
 import { readTaskLog } from './operations/allocations/read-task-log.js';
 import { cancelJobRestart, jobRestartLoop, readJobRestart, restartJob } from './operations/allocations/restart-job.js';
@@ -220,6 +223,14 @@ import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { listVariables, readVariable } from './operations/variables/read-variables.js';
 import { removeVariable, writeVariable } from './operations/variables/write-variable.js';
 
+/** The row of a call, by area and name. */
+function callNamed(name: string) {
+  const [area = '', method = '', ...more] = name.split('.');
+  const methods = new Map(Object.entries<Readonly<Record<string, Call>>>(api)).get(area) ?? {};
+  const call = more.length === 0 && Object.hasOwn(methods, method) ? methods[method] : undefined;
+  return call === undefined ? undefined : { access: call.access, requires: accessText(call.access) };
+}
+
 /** The operation of every call of the interface. */
 export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   jobs: {
@@ -363,7 +374,14 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   },
   cluster: { events: streamEvents },
   variables: { list: listVariables, read: readVariable, put: writeVariable, remove: removeVariable },
-  policies: { list: listPolicies, self: listOwnPolicies, read: readPolicy, put: putPolicy, remove: removePolicy },
+  policies: {
+    list: listPolicies,
+    self: listOwnPolicies,
+    read: readPolicy,
+    put: putPolicy,
+    try: tryPolicyOn(callNamed),
+    remove: removePolicy,
+  },
   roles: {
     list: listRoles,
     read: readRole,
