@@ -358,3 +358,61 @@ test('an action on all that match is ended by a button; the rest is not touched'
   assert.equal(all.filter(({ Stop }) => Stop).length, 11);
   clean();
 });
+
+test('rules that are tried say what the server then does', { timeout }, async () => {
+  const rules = `namespace "default" { policy = "read" }
+namespace "team-*" { capabilities = ["submit-job", "list-jobs"] }
+namespace "team-core" { policy = "deny" }
+node { policy = "read" }`;
+  for (const name of ['team-web', 'team-core']) await call('POST', `/v1/namespace/${name}`, { Name: name });
+  const secret = await callerWith('what-if-tried', rules);
+  const statusOf = async (method, path, body) => {
+    const headers = { 'X-SVC-Token': secret, 'Content-Type': 'application/json' };
+    const answer = await fetch(server.url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    return answer.status;
+  };
+  const job = (Namespace) => ({ Job: { ...service('tried', 1, 16), Namespace } });
+  const list = (namespace) => ['GET', `/v1/jobs?namespace=${namespace}`];
+  const cases = [
+    ['jobs.list', 'default', 'namespace "default"', list('default')],
+    ['jobs.plan', 'default', 'namespace "default"', ['POST', '/v1/job/tried/plan', job('default')]],
+    ['jobs.list', 'team-web', 'namespace "team-*"', list('team-web')],
+    ['jobs.plan', 'team-web', 'namespace "team-*"', ['POST', '/v1/job/tried/plan', job('team-web')]],
+    ['jobs.list', 'team-core', 'namespace "team-core"', list('team-core')],
+    ['nodes.read', 'default', 'node', ['GET', `/v1/node/${nodes.ids['n-1']}`]],
+    ['nodes.setEligibility', 'default', 'node', ['POST', `/v1/node/${nodes.ids['n-1']}/eligibility`, { Eligibility: 'eligible' }]],
+    ['policies.put', 'default', undefined, ['POST', '/v1/acl/policy/tried', { Name: 'tried', Rules: rules }]],
+  ];
+  await signedIn('access/policies/what-if-tried');
+  await page.getByRole('link', { name: 'Try it against a call' }).click();
+  await eventually(async () => ((await page.getByLabel('Rules', { exact: true }).inputValue()) === rules ? true : undefined), () => 'the rules of the policy');
+  const allowed = [];
+  for (const [name, namespace, rule, request] of cases) {
+    await page.getByLabel('Call').fill(name);
+    await page.getByLabel('In the namespace').fill(namespace);
+    await button('Try').click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.waitFor();
+    const text = await result.innerText();
+    const isAllowed = text.includes('Allowed');
+    assert.equal(await statusOf(...request), isAllowed ? 200 : 403, `${name} in ${namespace}: ${text}`);
+    if (rule === undefined) assert.match(text, /No rule that matches grants it/);
+    else assert.ok(text.includes(`The rule that decides is ${rule}`), text);
+    allowed.push(isAllowed);
+  }
+  assert.deepEqual(allowed, [true, false, true, true, false, true, false, false]);
+  assert.equal(new URL(page.url()).search, '?policy=what-if-tried&call=policies.put&in=default');
+  await page.getByLabel('Rules', { exact: true }).fill('namespace "default" {\n  policy = "reed"\n}');
+  await button('Try').click();
+  await page.getByText(/at line 1, column 1: "reed" is not a policy/).waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Result' }).count(), 0);
+  await page.getByLabel('Call').fill('jobs.halt');
+  await page.getByLabel('Rules', { exact: true }).fill('');
+  await button('Try').click();
+  await page.getByText('there is no call "jobs.halt"').waitFor();
+  await context.clearCookies();
+  await signedIn('access/try', secret);
+  await page.getByText('You may not try this').waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Try rules' }).count(), 0);
+  clean();
+});
