@@ -1,7 +1,7 @@
 // What if: simulations of plans, nodes and changes; actions on all jobs that a filter matches; policies that are tried.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, eventually, startBrowser, startNodes, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, startBrowser, startNodes, startServer, violationsOf, watchedPage } from './support.mjs';
 
 let server;
 let nodes;
@@ -400,6 +400,7 @@ node { policy = "read" }`;
     else assert.ok(text.includes(`The rule that decides is ${rule}`), text);
     allowed.push(isAllowed);
   }
+  assert.deepEqual(await violationsOf(page), []);
   assert.deepEqual(allowed, [true, false, true, true, false, true, false, false]);
   assert.equal(new URL(page.url()).search, '?policy=what-if-tried&call=policies.put&in=default');
   await page.getByLabel('Rules', { exact: true }).fill('namespace "default" {\n  policy = "reed"\n}');
