@@ -6,7 +6,6 @@
 
 import { okAsync, ResultAsync } from 'neverthrow';
 import { accessText } from './api/access.js';
-import type { Call } from './api/call.js';
 import { type Api, api } from './api/index.js';
 import { readCallerRights } from './operations/access/caller-rights.js';
 import { listOwnPolicies, listPolicies, putPolicy, readPolicy, removePolicy } from './operations/access/policies.js';
@@ -223,14 +222,6 @@ import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { listVariables, readVariable } from './operations/variables/read-variables.js';
 import { removeVariable, writeVariable } from './operations/variables/write-variable.js';
 
-/** The row of a call, by area and name. */
-function callNamed(name: string) {
-  const [area = '', method = '', ...more] = name.split('.');
-  const methods = new Map(Object.entries<Readonly<Record<string, Call>>>(api)).get(area) ?? {};
-  const call = more.length === 0 && Object.hasOwn(methods, method) ? methods[method] : undefined;
-  return call === undefined ? undefined : { access: call.access, requires: accessText(call.access) };
-}
-
 /** The operation of every call of the interface. */
 export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   jobs: {
@@ -379,7 +370,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     self: listOwnPolicies,
     read: readPolicy,
     put: putPolicy,
-    try: tryPolicyOn(callNamed),
+    try: tryPolicyOn(api, accessText),
     remove: removePolicy,
   },
   roles: {

@@ -136,7 +136,7 @@ test('what is simulated of a plan is what applying it then places', { timeout },
   await button('Simulate').click();
   const simulation = page.getByRole('region', { name: 'Simulation' });
   await simulation.getByText(/^Places 2 allocations: /).waitFor();
-  await simulation.getByText(/^Made .* ago from the cluster as it was at /).waitFor();
+  await simulation.getByText(/^Made (?:just now|.* ago) from the cluster as it was at /).waitFor();
   const moves = await rowsOf('Allocations that are placed or stop');
   const simulated = moves.map(([, name, , to]) => `${name} ${to}`);
   assert.equal(simulated.length, 2);

@@ -62,12 +62,13 @@ function Failure({ message }: { readonly message: string }) {
 /** What a result relies on, and when it was made. */
 export function Basis({ simulation }: { readonly simulation: Simulation }) {
   const from = Date.parse(simulation.from);
+  const age = serverNow.value - from;
   const cut = cutText(simulation);
   return (
     <>
       {cut !== '' && <p class="notice waiting">{cut}</p>}
       <p class="hint">
-        Made {durationText(Math.max(0, serverNow.value - from))} ago from the cluster as it was at {exactTime(from)},
+        Made {age < 1000 ? 'just now' : `${durationText(age)} ago`} from the cluster as it was at {exactTime(from)},
         played for {durationText(Date.parse(simulation.playedUntil) - from)}; nothing is reserved, and other changes
         lead to another result. Assumed: tasks start within a second and never fail, and batch work takes a minute
         unless another time is given. Left out: launches by the clock, dispatches, restarts and nodes that come back
@@ -377,7 +378,10 @@ export function NodeWhatIf({ id, name, isReady }: NodeProps) {
               idOf={({ namespace: of, name: allocation }) => JSON.stringify([of, allocation])}
             />
           )}
-          <Details simulation={result.simulation} />
+          <details>
+            <summary>What happens to each job</summary>
+            <Details simulation={result.simulation} />
+          </details>
           <Basis simulation={result.simulation} />
         </>
       )}

@@ -144,7 +144,9 @@ export const accessSchemas: Readonly<Record<string, JsonSchema>> = {
   }),
   TriedPolicy: objectSchema(
     {
-      ...{ allowed: flag, requires: text, isCheckedByOperation: flag },
+      allowed: flag,
+      requires: text,
+      isCheckedByOperation: flag,
       rule: wholeObject({ block: text, name: text, grants: strings }),
     },
     ['allowed', 'requires', 'isCheckedByOperation'],

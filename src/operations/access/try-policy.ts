@@ -29,26 +29,29 @@ export interface TriedPolicy extends PolicyTrial {
   readonly isCheckedByOperation: boolean;
 }
 
-/** What a call requires. */
-interface DeclaredCall {
-  readonly access: CallAccess;
-  readonly requires: string;
+/** The table of calls, by area and name. */
+type Table = Readonly<Record<string, Readonly<Record<string, { readonly access: CallAccess }>>>>;
+
+function callNamed(table: Table, name: string): { readonly access: CallAccess } | undefined {
+  const [area = '', method = '', ...more] = name.split('.');
+  const methods = Object.hasOwn(table, area) ? (table[area] ?? {}) : {};
+  return more.length === 0 && Object.hasOwn(methods, method) ? methods[method] : undefined;
 }
 
-/** Tries rules against a call. Nothing is stored. `callNamed` looks the call up in the table of calls. */
-export function tryPolicyOn(callNamed: (name: string) => DeclaredCall | undefined) {
+/** Tries rules against a call of the table. Nothing is stored. `accessText` is the right that a call requires, as a sentence. */
+export function tryPolicyOn(table: Table, accessText: (access: CallAccess) => string) {
   return (
     _context: EngineContext,
     _caller: Principal,
     { rules, call, namespace = 'default', name }: TryPolicyInput,
   ): ResultAsync<TriedPolicy, InvalidAccess> => {
     const faults = [...policyFaults({ Name: 'tried', Description: '', Rules: rules, JobACL: null })];
-    const declared = callNamed(call);
+    const declared = callNamed(table, call);
     if (declared === undefined) faults.push(`there is no call ${quoted(call)}: name one such as jobs.stop`);
     const policy = parsePolicy(rules);
     if (declared === undefined || policy.isErr()) return errAsync(invalidAccess('policy', faults));
-    const { access, requires } = declared;
+    const { access } = declared;
     const trial = tryPolicy(policy.value, access, { namespace, ...(name === undefined ? {} : { name }) });
-    return okAsync({ ...trial, requires, isCheckedByOperation: 'checkedBy' in access });
+    return okAsync({ ...trial, requires: accessText(access), isCheckedByOperation: 'checkedBy' in access });
   };
 }

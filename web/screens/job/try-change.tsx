@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../../app/engine.js';
 import { mayEdit } from '../../app/rights.js';
@@ -78,14 +79,14 @@ export function TryChange({ namespace, id, job, group }: TryProps) {
       <form class="toolbar" onSubmit={(event) => void simulate(event)}>
         {number('Count', size.count, 0, (count) => setSize({ ...size, count }))}
         {Object.entries(size.tasks).map(([name, task]) => (
-          <span key={name} class="toolbar">
+          <Fragment key={name}>
             {number(`Memory${of(name)} in MiB`, task.memory, 1, (memory) =>
               setSize({ ...size, tasks: { ...size.tasks, [name]: { ...task, memory } } }),
             )}
             {number(`CPU${of(name)} in MHz`, task.cpu, 1, (cpu) =>
               setSize({ ...size, tasks: { ...size.tasks, [name]: { ...task, cpu } } }),
             )}
-          </span>
+          </Fragment>
         ))}
         <button type="submit" disabled={isBusy || isNoChange(change)}>
           {isBusy ? 'Simulating…' : 'Simulate'}
