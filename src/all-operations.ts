@@ -5,7 +5,8 @@
  */
 
 import { okAsync, ResultAsync } from 'neverthrow';
-import type { Api } from './api/index.js';
+import { accessText } from './api/access.js';
+import { type Api, api } from './api/index.js';
 import { readCallerRights } from './operations/access/caller-rights.js';
 import { listOwnPolicies, listPolicies, putPolicy, readPolicy, removePolicy } from './operations/access/policies.js';
 import { listRoles, putRole, readRole, removeRole } from './operations/access/roles.js';
@@ -15,6 +16,7 @@ import { createOneTimeToken, exchangeOneTimeToken } from './operations/access/to
 import { readOwnToken, readToken } from './operations/access/tokens/read-token.js';
 import { removeToken, saveToken } from './operations/access/tokens/save-token.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
+import { tryPolicyOn } from './operations/access/try-policy.js';
 import { listAllocationFiles, statAllocationFile } from './operations/allocations/read-allocation-files.js';
 import { readTaskLog } from './operations/allocations/read-task-log.js';
 import { cancelJobRestart, jobRestartLoop, readJobRestart, restartJob } from './operations/allocations/restart-job.js';
@@ -363,7 +365,14 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   },
   cluster: { events: streamEvents },
   variables: { list: listVariables, read: readVariable, put: writeVariable, remove: removeVariable },
-  policies: { list: listPolicies, self: listOwnPolicies, read: readPolicy, put: putPolicy, remove: removePolicy },
+  policies: {
+    list: listPolicies,
+    self: listOwnPolicies,
+    read: readPolicy,
+    put: putPolicy,
+    try: tryPolicyOn(api, accessText),
+    remove: removePolicy,
+  },
   roles: {
     list: listRoles,
     read: readRole,

@@ -332,7 +332,7 @@ function rightsOf(principal: Principal): Rights {
 }
 
 /** Namespace and path of a variable as one name. Neither can contain a NUL, so a `*` in one part never matches across both. */
-function variableName(namespace: string, path: string): string {
+export function variableName(namespace: string, path: string): string {
   return `${namespace}\0${path}`;
 }
 

@@ -1,11 +1,8 @@
 // What holds on every screen: accessibility, hostile names, small windows, the keyboard's focus, the connection, and the sizes of what is loaded.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { after, afterEach, before, test } from 'node:test';
-import { allocationOf, eventually, jobNamed, register, startBrowser, startServer, watched } from './support.mjs';
+import { allocationOf, eventually, jobNamed, register, startBrowser, startServer, violationsOf, watched } from './support.mjs';
 
-const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Visible as text wherever it is shown. */
 const hostile = '<img src=x onerror=alert(1)> javascript:alert(1) \u202etxt';
 const hostileOn = {
@@ -80,6 +77,8 @@ before(async () => {
     'runs: compared': `runs/default/dispatched/${instances[0]}?with=${instances[1]}`,
     'runs: gone': 'runs/default/once/99',
     system: 'system',
+    'try rules': 'access/try?call=jobs.stop',
+    'action on many jobs, of another tab': 'bulk/none',
     'not found': 'none/at/all',
   };
 });
@@ -129,16 +128,6 @@ async function goTo(page, path) {
   await arrived(page);
 }
 
-/** Only colours differ between schemes: all other rules are asked once. */
-async function violationsOf(page, rules) {
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
-  return page.evaluate(async (only) => {
-    const options = { resultTypes: ['violations'], ...(only === undefined ? {} : { runOnly: only }) };
-    const { violations } = await globalThis.axe.run(document, options);
-    return violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.split('\n').slice(1, 2).join(' ').trim()}`));
-  }, rules);
-}
-
 const schemes = {
   dark: { colorScheme: 'dark' },
   'forced colours': { colorScheme: 'light', forcedColors: 'active', reducedMotion: 'reduce' },
@@ -180,6 +169,60 @@ test('every screen is accessible in light, dark and forced colours, and no wider
   assert.deepEqual(wide, {});
   const names = [...titles].filter(([name]) => /^(?:now|jobs|new job|functions|schedule|nodes|timeline|runs: one|system|not found|job: edit)$/.test(name));
   assert.equal(new Set(names.map(([, title]) => title)).size, names.length, JSON.stringify(names));
+  assert.deepEqual(faults, []);
+});
+
+test('simulations and actions on many jobs are accessible with their results, and no wider than 320 px', async () => {
+  const { page, faults } = await opened();
+  const click = (name) => page.getByRole('button', { name }).click();
+  const found = {};
+  const check = async (name) => {
+    for (const media of [{ colorScheme: 'light' }, { colorScheme: 'dark' }]) {
+      await page.emulateMedia(media);
+      const violations = await violationsOf(page);
+      if (violations.length > 0) found[`${name}, ${media.colorScheme}`] = violations;
+    }
+    await page.setViewportSize({ width: 320, height: 640 });
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    if (width > 320) found[`${name}, width`] = width;
+    await page.setViewportSize({ width: 1280, height: 900 });
+  };
+  await page.goto(`${server.url}/ui/${address.node}`);
+  await click('What if it is lost?');
+  await page.getByRole('heading', { name: /^If .* were lost$/ }).waitFor();
+  await check('node');
+  await goTo(page, address['job: waiting for room']);
+  await page.getByText('Try a change', { exact: true }).click();
+  await page.getByLabel('Memory in MiB').fill('16');
+  await click('Simulate');
+  await page.getByText(/^Would place 1 on /).waitFor();
+  await check('a change');
+  await page.getByRole('link', { name: 'Open the editor with this change' }).click();
+  await page.getByRole('button', { name: 'Discard the changes' }).waitFor();
+  await check('a change in the editor');
+  await click(/^Plan/);
+  await click('Simulate');
+  await page.getByText(/^Places 1 allocation: /).waitFor();
+  await page.getByText(/^All \d+ lines/).click();
+  await check('a plan');
+  await click('Discard the changes');
+  await page.getByRole('button', { name: 'Discard the changes' }).waitFor({ state: 'detached' });
+  for (const id of ['many-1', 'many-2']) await register(server.url, { ...jobNamed(id, 'sleep 600'), Type: 'batch' });
+  await goTo(page, 'jobs?q=many-');
+  await page.getByLabel('Select default/many-1').check();
+  await click('Select all 2 that match');
+  await check('a selection');
+  await click('Stop…');
+  await page.getByRole('dialog').waitFor();
+  await check('the question');
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.getByText('2 of 2 jobs are stopped.').waitFor();
+  await check('the result of an action');
+  await goTo(page, address['try rules']);
+  await page.getByRole('button', { name: 'Try', exact: true }).click();
+  await page.getByText('ACL support disabled').waitFor();
+  await check('rules that cannot be tried');
+  assert.deepEqual(found, {});
   assert.deepEqual(faults, []);
 });
 

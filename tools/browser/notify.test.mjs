@@ -229,6 +229,8 @@ test('a delivery shows attempts, request, answer as text and its next try; redel
   const shown = await request.innerText();
   assert.match(shown, /x-svc-notification-signature\s+●●●/);
   assert.match(shown, /x-key\s+●●●/);
+  await request.getByText('Verify the signature').click();
+  await request.getByText("import { verifySignature } from 'signalbox/receiver'").waitFor();
   assert.doesNotMatch(await page.content(), /header-secret|signing-secret/);
   const countdown = () => page.getByText(/Next try in/).innerText();
   const earlier = await countdown();

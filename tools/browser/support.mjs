@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -42,6 +46,34 @@ export async function startServerOf(program, ...options) {
   };
   const [ended, killed] = ['SIGTERM', 'SIGKILL'].map((signal) => () => endedBy(signal));
   return { url: await printed(/listening on (\S+)/), printed, ended, killed };
+}
+
+/** Nodes of this machine that run agents of the built package, with these names and amounts of memory in MiB; `call` is that of an operator. */
+export async function startNodes(server, call, memory) {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-nodes-'));
+  const agents = [];
+  for (const [name, amount] of Object.entries(memory)) {
+    const { SecretID } = await call('POST', '/v1/acl/token', { Name: name, Type: 'node' });
+    const token = join(folder, `${name}.token`);
+    await writeFile(token, SecretID, { mode: 0o600 });
+    const size = ['--memory', String(amount), '--cpu', '4000', '--disk', '20000'];
+    const options = ['agent', '--server', server.url, '--token-file', token, '--directory', join(folder, name), '--name', name, ...size, '--on-stop', 'kill'];
+    agents.push(spawn(process.execPath, [`${root}dist/cli.js`, ...options], { stdio: ['ignore', 'ignore', 'inherit'] }));
+  }
+  const ids = await eventually(
+    async () => {
+      const nodes = (await call('GET', '/v1/nodes')).filter(({ Name, Status }) => Name in memory && Status === 'ready');
+      return nodes.length === agents.length ? Object.fromEntries(nodes.map(({ Name, ID }) => [Name, ID])) : undefined;
+    },
+    () => 'the nodes',
+  );
+  const ended = async () => {
+    const exits = agents.map((agent) => once(agent, 'exit'));
+    for (const agent of agents) agent.kill('SIGTERM');
+    await Promise.all(exits);
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { ids, ended };
 }
 
 /** Forwards connections to a server and records the bytes of both sides. */
@@ -211,4 +243,17 @@ export function callsOf(server, operator) {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   };
+}
+
+let axeSource;
+
+/** What axe finds on a page. Only colours differ between schemes: all other rules are asked once. */
+export async function violationsOf(page, rules) {
+  axeSource ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
+  return page.evaluate(async (only) => {
+    const options = { resultTypes: ['violations'], ...(only === undefined ? {} : { runOnly: only }) };
+    const { violations } = await globalThis.axe.run(document, options);
+    return violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.split('\n').slice(1, 2).join(' ').trim()}`));
+  }, rules);
 }

@@ -6,6 +6,7 @@ import { Screen, Shell } from './shell.js';
 
 const AccessScreen = lazy(() => import('../screens/access.js').then((each) => each.AccessScreen));
 const AllocationScreen = lazy(() => import('../screens/allocation.js').then((each) => each.AllocationScreen));
+const BulkScreen = lazy(() => import('../screens/bulk.js').then((each) => each.BulkScreen));
 const EditJobScreen = lazy(() => import('../screens/job/edit.js').then((each) => each.EditJobScreen));
 const EvaluationScreen = lazy(() => import('../screens/evaluation.js').then((each) => each.EvaluationScreen));
 const FunctionRunScreen = lazy(() => import('../screens/functions.js').then((each) => each.FunctionRunScreen));
@@ -44,6 +45,7 @@ function Current() {
     if (fourth === 'plan') return <EditJobScreen key={`${second}/${third}`} namespace={second} id={third} />;
     return <JobScreen key={`${second}/${third}`} namespace={second} id={third} tab={fourth} />;
   }
+  if (first === 'bulk' && second !== undefined) return <BulkScreen id={second} />;
   if (first === 'allocs' && second !== undefined)
     return <AllocationScreen key={second} id={second} below={path.slice(2)} />;
   if (first === 'nodes') return second === undefined ? <NodesScreen /> : <NodeScreen key={second} id={second} />;

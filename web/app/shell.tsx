@@ -43,7 +43,7 @@ const sections: readonly Section[] = [
     title: 'Jobs',
     key: 'j',
     isShown: () => may('jobs.list', '*') || may('jobs.read', '*'),
-    also: ['allocs', 'evaluations', 'runs'],
+    also: ['allocs', 'bulk', 'evaluations', 'runs'],
   },
   { path: 'functions', title: 'Functions', key: 'f', isShown: () => may('functions.list', '*') },
   { path: 'schedule', title: 'Schedule', key: 's', isShown: () => may('jobs.read', '*') },

@@ -239,6 +239,7 @@ export function openEditor<P extends SourceProblem>(host: HTMLElement, options: 
           'aria-label': options.label,
           'aria-describedby': description.id,
           autocapitalize: 'off',
+          tabindex: '0',
         }),
         validity.of(isInvalid(false)),
         EditorView.updateListener.of(({ docChanged, state }) => {

@@ -5,6 +5,7 @@ export const rightsOfCalls = {
   'jobs.parse': ['parse-job', 'submit-job'],
   'jobs.trySchedule': ['parse-job', 'read-job', 'submit-job'],
   'jobs.register': ['submit-job', 'register-job'],
+  'jobs.simulate': ['submit-job', 'plan-job'],
   'jobs.plan': ['submit-job', 'plan-job'],
   'jobs.stop': ['submit-job', 'purge-job', 'deregister-job'],
   'jobs.dispatch': ['dispatch-job'],

@@ -14,6 +14,7 @@ import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
 import { faultPosition, offsetOf, ruleLines } from '../rules/policy-words.js';
+import { TryPolicy } from './try-policy.js';
 
 type TokenEntry = EntryOf<typeof box.tokens.list>;
 type TokenAnswer = NonNullable<ValueOf<typeof box.tokens.read>>;
@@ -36,6 +37,7 @@ export function AccessScreen({ path }: { readonly path: readonly string[] }) {
   if (kind === 'tokens') return id === undefined ? <Tokens /> : <TokenScreen accessor={id} />;
   if (kind === 'policies') return id === undefined ? <Policies /> : <PolicyScreen name={id} />;
   if (kind === 'roles') return id === undefined ? <Roles /> : <RoleScreen id={id} />;
+  if (kind === 'try') return <Trial />;
   if (kind === 'new-token') return <New title="New token" list="Tokens" to={tokensAddress} form={<TokenForm />} />;
   if (kind === 'new-policy')
     return <New title="New policy" list="Policies" to={policiesAddress} form={<PolicyForm />} />;
@@ -56,8 +58,18 @@ function AccessTabs({ current }: { readonly current: string }) {
     ...(isManagement() ? [{ name: 'tokens', label: 'Tokens', to: tokensAddress }] : []),
     { name: 'policies', label: 'Policies', to: policiesAddress },
     { name: 'roles', label: 'Roles', to: rolesAddress },
+    ...(isManagement() ? [{ name: 'try', label: 'Try rules', to: addressOf(['access', 'try']) }] : []),
   ];
   return <Tabs tabs={tabs} current={current} />;
+}
+
+function Trial() {
+  return (
+    <Screen title="Try rules">
+      <AccessTabs current="try" />
+      {isManagement() ? <TryPolicy key={place.value.query.get('policy') ?? ''} /> : <Refused what="try" />}
+    </Screen>
+  );
 }
 
 interface NewProps {
@@ -485,15 +497,20 @@ function useGuard(isChanged: boolean): void {
 }
 
 /** All problems of an error, one string each. */
-function problemsOf(error: Failure): readonly string[] {
+export function problemsOf(error: Failure): readonly string[] {
   return 'errors' in error && Array.isArray(error.errors) ? error.errors.map(String) : [messageOf(error)];
 }
 
-function Problems({ of }: { readonly of: readonly string[] }) {
+interface ProblemsProps {
+  readonly of: readonly string[];
+  readonly lead?: string;
+}
+
+export function Problems({ of, lead = 'Nothing was saved:' }: ProblemsProps) {
   if (of.length === 0) return null;
   return (
     <div class="notice failed" role="alert">
-      <p>Nothing was saved:</p>
+      <p>{lead}</p>
       <ul>
         {of.map((each) => (
           <li key={each}>
@@ -948,7 +965,10 @@ function PolicyFacts({ policy }: { readonly policy: Policy }) {
         )}
         <p class="hint">
           Of several rules that match a name, the closest applies; deny takes everything else away. What no rule grants
-          is refused.
+          is refused.{' '}
+          {isManagement() && (
+            <Link to={addressOf(['access', 'try'], { policy: policy.Name })}>Try it against a call</Link>
+          )}
         </p>
       </section>
       <section class="panel">
@@ -1007,7 +1027,7 @@ async function askPolicyRemoval(name: string): Promise<void> {
   });
 }
 
-const firstRules = `namespace "default" {
+export const firstRules = `namespace "default" {
   policy = "read"
 }
 `;

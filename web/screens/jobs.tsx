@@ -1,22 +1,24 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { box, type EntryOf, type Failure, inTurn } from '../app/engine.js';
+import { box, type EntryOf, type Failure } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
+import { lazy } from '../app/lazy.js';
 import { prefer, preferences } from '../app/preferences.js';
 import { keepEqual, type Reading, useRead } from '../app/read.js';
-import { may, mayEdit } from '../app/rights.js';
+import { mayEdit } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import { jobHealth } from '../job-rules.js';
-import { ask } from '../parts/dialog.js';
 import { CountBar, Mark, StatusMark } from '../parts/marks.js';
 import { type Column, DataTable, useSteadyRows } from '../parts/table.js';
 import { Text } from '../parts/text.js';
-import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
 import { beginOf, type PageChain, pagesToRead, rowsOf, withPage } from '../rules/lists.js';
+import type { ListedJobs } from './bulk.js';
+
+const BulkActions = lazy(() => import('./bulk.js').then((each) => each.BulkActions));
 
 type JobEntry = EntryOf<typeof box.jobs.list>;
 type Activity = EntryOf<typeof box.jobs.statusesOf>;
@@ -59,20 +61,16 @@ export function JobsScreen() {
   const filter = filterOf(asked);
   const listKey = JSON.stringify(['jobs', namespace, filter, outcome, sort, withInstances]);
   const conditions = [filter, withInstances ? undefined : 'ParentID == ""'].filter((each) => each !== undefined);
+  const wanted = {
+    namespace,
+    ...(conditions.length === 0 ? {} : { filter: conditions.join(' and ') }),
+    ...(outcome === '' ? {} : { lastOutcome: outcome }),
+  };
   const extent = useMemo(() => ({ wanted: 1, shown: [0, 0] as readonly [number, number] }), [listKey]);
   const list: Reading<PageChain<JobEntry>> = useRead(listKey, {
     topics: ['Job', 'Allocation', 'Deployment', 'Evaluation'],
     read: ({ signal }) =>
-      new ResultAsync(
-        readChain(list.state.peek().value ?? [], extent, {
-          namespace,
-          sort,
-          signal,
-          perPage: pageSize,
-          ...(conditions.length === 0 ? {} : { filter: conditions.join(' and ') }),
-          ...(outcome === '' ? {} : { lastOutcome: outcome }),
-        }),
-      ),
+      new ResultAsync(readChain(list.state.peek().value ?? [], extent, { ...wanted, sort, signal, perPage: pageSize })),
   });
   return (
     <Screen title="Jobs" beside={<JobsActions namespace={namespace} />}>
@@ -88,6 +86,7 @@ export function JobsScreen() {
           <JobTable
             key={listKey}
             jobs={rowsOf(chain, idOf)}
+            listed={{ asked: wanted, words: { namespace, text: asked, outcome, withInstances } }}
             sort={sort}
             show={(from, to) => {
               extent.shown = [from, to];
@@ -274,13 +273,14 @@ const block = 10;
 
 interface JobTableProps {
   readonly jobs: readonly JobEntry[];
+  readonly listed: ListedJobs;
   readonly sort: string;
   /** Called with the rows on the screen, from one to before another. */
   readonly show: (from: number, to: number) => void;
   readonly more: { readonly isLoading: boolean; readonly load: () => void } | undefined;
 }
 
-function JobTable({ jobs, sort, show: showRows, more }: JobTableProps) {
+function JobTable({ jobs, listed, sort, show: showRows, more }: JobTableProps) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isHeld, setHeld] = useState(false);
   const { rows: steady, changes, show } = useSteadyRows(jobs, idOf, isHeld || selected.size > 0);
@@ -321,7 +321,7 @@ function JobTable({ jobs, sort, show: showRows, more }: JobTableProps) {
             {counted(changes, 'change')}: show
           </button>
         )}
-        {chosen.length > 0 && <BulkActions chosen={chosen} clear={() => setSelected(new Set())} />}
+        {chosen.length > 0 && <BulkActions chosen={chosen} listed={listed} clear={() => setSelected(new Set())} />}
       </div>
       <DataTable
         name="Jobs"
@@ -445,67 +445,5 @@ function Allocations({ job }: { readonly job: JobEntry }) {
         failed: 'failed',
       }}
     />
-  );
-}
-
-function BulkActions({ chosen, clear }: { readonly chosen: readonly JobEntry[]; readonly clear: () => void }) {
-  const stoppable = chosen.filter((job) => !job.Stop && may('jobs.stop', job.Namespace));
-  const restartable = chosen.filter(
-    (job) => !isParent(job) && job.Status === 'running' && may('jobs.restart', job.Namespace),
-  );
-  const names = (jobs: readonly JobEntry[]) => (
-    <ul>
-      {jobs.slice(0, 12).map((job) => (
-        <li key={idOf(job)}>
-          <Text of={job.ID} /> <small>{job.Namespace}</small>
-        </li>
-      ))}
-      {jobs.length > 12 && <li>and {counted(jobs.length - 12, 'other')}</li>}
-    </ul>
-  );
-  return (
-    <>
-      <span>{counted(chosen.length, 'job')} selected</span>
-      {stoppable.length > 0 && (
-        <button
-          type="button"
-          class="danger"
-          onClick={() =>
-            ask({
-              title: `Stop ${counted(stoppable.length, 'job')}`,
-              body: names(stoppable),
-              action: 'Stop',
-              isDestructive: true,
-              run: () => inTurn(stoppable, (job) => box.jobs.stop(job.ID, { namespace: job.Namespace })),
-              after: () => {
-                announce(`${counted(stoppable.length, 'job')} stopped`);
-                clear();
-              },
-            })
-          }
-        >
-          Stop…
-        </button>
-      )}
-      {restartable.length > 0 && (
-        <button
-          type="button"
-          onClick={() =>
-            ask({
-              title: `Restart ${counted(restartable.length, 'job')}`,
-              body: names(restartable),
-              action: 'Restart',
-              run: () => inTurn(restartable, (job) => box.jobs.restart(job.ID, { namespace: job.Namespace })),
-              after: clear,
-            })
-          }
-        >
-          Restart…
-        </button>
-      )}
-      <button type="button" class="quiet" onClick={clear}>
-        Clear the selection
-      </button>
-    </>
   );
 }

@@ -13,6 +13,7 @@ import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { bytesText, counted } from '../rules/durations.js';
 import { AllocationTable } from './job/overview.js';
+import { NodeWhatIf } from './what-if.js';
 
 type NodeEntry = EntryOf<typeof box.nodes.list>;
 type Node = NonNullable<ValueOf<typeof box.nodes.read>>;
@@ -196,6 +197,7 @@ export function NodeScreen({ id }: { readonly id: string }) {
       >
         {(value) => (
           <>
+            <NodeWhatIf id={value.ID} name={value.Name} isReady={value.Status === 'ready'} />
             <Facts node={value} />
             <NodeAllocations id={value.ID} />
           </>

@@ -8,6 +8,7 @@ import { choicesText } from '../command-line/command.js';
 import { columns } from '../output/tables.js';
 import type { Kind } from '../settings/kind.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-settings.js';
+import { needPage, pageOptionsFrom } from '../settings/page-settings.js';
 import { readFlags } from '../settings/read-flags.js';
 import { type ResolvedSettings, resolveSettings, type SettingSources } from '../settings/resolve-settings.js';
 import { atPath, variableOf } from '../settings/setting.js';
@@ -32,7 +33,7 @@ export interface ServeOptions {
   /** Without a slash at the end; empty for the root. */
   readonly notificationsBase: string;
   readonly runner: boolean;
-  readonly page: boolean;
+  readonly page: ReturnType<typeof pageOptionsFrom>;
   /** The options of the runner's node. */
   readonly node: NodeOptions;
   /** Where the runner keeps files and processes of tasks; null: a temporary folder. */
@@ -156,6 +157,7 @@ const together = [
   ['mailFrom', 'smtpUrl'],
   ['smtpUrl', 'mailFrom'],
   ['storeListenUrl', inPostgres],
+  ...needPage.map((key) => [key, 'page'] as const),
 ] as const;
 
 const notifications = 'notifications.';
@@ -173,7 +175,7 @@ function isInPostgres(settings: ResolvedSettings): boolean {
 }
 
 function isSet(value: unknown): boolean {
-  return value !== undefined && !(Array.isArray(value) && value.length === 0);
+  return value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
 }
 
 /** The notification headers of HCP Terraform, and two more in the same style. */
@@ -221,7 +223,7 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
     mail: url === null ? null : { url, from: read('mailFrom') },
     notificationsBase: orNull('notificationsBase') ?? '',
     runner: read('runner'),
-    page: read('page'),
+    page: pageOptionsFrom(read),
     node: nodeOptionsFrom(read),
     directory: directoryOf(store.place, orNull('node.directory')),
     publicOrigin: orNull('publicOrigin'),

@@ -99,7 +99,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
       ? await startHostRunner(engine, options, { ...options.node, download })
       : undefined;
     if (options.store.place.type === 'memory') warn(keepsNothing);
-    terminal.out(`listening on ${origin}\n${options.page ? `web page: ${origin}/ui/\n` : ''}`);
+    terminal.out(`listening on ${origin}\n${options.page !== false ? `web page: ${origin}/ui/\n` : ''}`);
     if (options.examples) terminal.out(examplesFor({ options, origin, seed, terminal }, secret));
     if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
     return {

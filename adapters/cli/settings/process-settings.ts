@@ -3,6 +3,7 @@ import { engineSettings } from '../../../src/index.js';
 import { listenParts } from '../addresses.js';
 import { hostVolumeFrom } from '../host-volumes.js';
 import { durationKind, fileKind, flagKind, listKind, numberKind, oneOf, textKind } from './kind.js';
+import { pageSettings } from './page-settings.js';
 import type { Setting } from './setting.js';
 import { postgresUrlKind, storeKind } from './store-kind.js';
 
@@ -107,7 +108,7 @@ export const processSettings: readonly Setting[] = [
     summary: 'file with lines ID KEY: the first key encrypts tokens, URLs and variables; all keys decrypt',
   },
   { key: 'runner', kind: flagKind, default: true, summary: 'run jobs on this host' },
-  { key: 'page', kind: flagKind, default: true, summary: 'serve the web page at /ui/' },
+  ...pageSettings,
   {
     key: 'volumes',
     flag: 'volume',

@@ -39,15 +39,15 @@ function atMost(most: number, kind: OptionKind): OptionKind {
   return { ...list, takes: `a list of at most ${most}`, fits: (value) => Array.isArray(value) && value.length <= most };
 }
 
-const label = textLike(/^\P{Cc}{1,100}$/u, '1 to 100 characters without control characters');
-const href: OptionKind = {
+export const label = textLike(/^\P{Cc}{1,100}$/u, '1 to 100 characters without control characters');
+export const href: OptionKind = {
   takes: 'an http(s) URL or a path that begins with one slash, of at most 2,000 characters',
   fits: (value) =>
     typeof value === 'string' &&
     /^(?:https?:\/\/|\/(?![/\\]))[^\s\p{Cc}]{0,1990}$/u.test(value) &&
     (value.startsWith('/') || URL.canParse(value)),
 };
-const frameAncestor: OptionKind = {
+export const frameAncestor: OptionKind = {
   takes: "'self' or an http(s) origin such as 'https://portal.example.org'",
   fits: (value) => value === 'self' || (typeof value === 'string' && isOrigin(value)),
 };

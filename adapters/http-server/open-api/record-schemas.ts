@@ -142,6 +142,15 @@ export const accessSchemas: Readonly<Record<string, JsonSchema>> = {
     workspaces: mapOf(wholeObject({ name: text, right: text })),
     ...{ isCut: flag, region: text, now: time },
   }),
+  TriedPolicy: objectSchema(
+    {
+      allowed: flag,
+      requires: text,
+      isCheckedByOperation: flag,
+      rule: wholeObject({ block: text, name: text, grants: strings }),
+    },
+    ['allowed', 'requires', 'isCheckedByOperation'],
+  ),
   ACLRole: objectSchema<StoredRole>(
     { ID: text, Name: text, Description: text, Policies: listOf(anyObject), Hash: text, ...placed },
     ['ID', 'Name'],

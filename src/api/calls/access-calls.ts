@@ -1,8 +1,9 @@
 import type { PolicyDocument, PolicyJob, PolicyStub, StoredRole } from '../../access/policy-record.js';
 import type { OneTimeToken, TokenDocument, TokenStub } from '../../access/tokens.js';
 import type { CallerRights } from '../../operations/access/caller-rights.js';
+import type { TriedPolicy } from '../../operations/access/try-policy.js';
 import { anyCaller, everybody, management } from '../access.js';
-import { type AnswerForm, done, found, type Indexed, list, page, stored } from '../answers.js';
+import { type AnswerForm, computed, done, found, type Indexed, list, page, stored } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
 import { filterFaults, inBody, inPath, inQuery, pageInputs, repeatedInBody, required, withDefault } from '../inputs.js';
 import {
@@ -75,6 +76,22 @@ export const policyCalls = {
     },
     errors: ['invalid_access'],
     answer: done(),
+  }),
+
+  /** Whether rules would allow a call; nothing is stored. */
+  try: writeServer({
+    methods: ['POST'],
+    path: '/v1/acl/policies/try',
+    access: management,
+    summary: 'Whether rules would allow a call, and which rule decides; nothing is stored',
+    inputs: {
+      rules: withDefault(inBody('rules', jsonText), ''),
+      call: withDefault(inBody('call', jsonText), ''),
+      namespace: inBody('namespace', jsonName),
+      name: inBody('name', jsonName),
+    },
+    errors: ['invalid_access'],
+    answer: computed<TriedPolicy>('TriedPolicy'),
   }),
 
   /** Removes a policy; its tokens lose its rights. */

@@ -250,6 +250,14 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     Lock: pair(undefined, { ID: 'own' }, { prepare: lockedVariable }),
   },
   'variables.remove': { cas: pair('0', undefined) },
+  'policies.try': {
+    rules: pair('', 'namespace "default" { policy = "read" }', { beside: { call: 'jobs.read' } }),
+    call: pair('jobs.read', 'tokens.list', { beside: { rules: 'namespace "default" { policy = "read" }' } }),
+    namespace: pair('default', 'other', {
+      beside: { rules: 'namespace "default" { policy = "read" }', call: 'jobs.read' },
+    }),
+    name: pair('pool', 'other', { beside: { rules: 'node_pool "pool" { policy = "write" }', call: 'nodePools.read' } }),
+  },
   'policies.put': {
     Name: pair('spare', 'other'),
     Description: pair('one', 'other'),

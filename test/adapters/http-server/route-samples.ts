@@ -71,6 +71,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   'namespaces.put': { Name: 'made', Description: 'made' },
   'namespaces.putNamed': { Name: 'spare', Description: 'spare' },
   'variables.put': { Items: { colour: 'red' } },
+  'policies.try': { rules: 'namespace "*" { policy = "read" }', call: 'jobs.read' },
   'policies.put': { Name: 'spare', Rules: 'namespace "*" { policy = "read" }' },
   'roles.create': { Name: 'made', Policies: [{ Name: 'spare' }] },
   'roles.update': { ID: '{role_id}', Name: 'changed', Policies: [{ Name: 'spare' }] },

@@ -311,3 +311,33 @@ describe('policies and roles', () => {
     expect(allows(main, 'default', ['read-job'])).toBe(false);
   });
 });
+
+describe('rules that are tried', () => {
+  const text = 'namespace "default" { policy = "read" }';
+  const tryRules = (call: string, written = text) =>
+    engineAt().engine.as(hostPrincipal).policies.try({ rules: written, call });
+
+  it('say whether a call is allowed, by which rule, and what it requires', async () => {
+    expect((await tryRules('jobs.read'))._unsafeUnwrap()).toMatchObject({
+      ...{ allowed: true, rule: { block: 'namespace', name: 'default' }, isCheckedByOperation: false },
+      requires: 'Requires one of the capabilities read-job in the namespace of the request.',
+    });
+    expect((await tryRules('jobs.register'))._unsafeUnwrap()).toMatchObject({
+      allowed: false,
+      isCheckedByOperation: true,
+    });
+    expect((await tryRules('tokens.list', ''))._unsafeUnwrap()).toMatchObject({ allowed: false });
+  });
+
+  it.each([
+    ['jobs.red', text, ['there is no call "jobs.red": name one such as jobs.stop']],
+    ['', text, ['there is no call "": name one such as jobs.stop']],
+    ['constructor.name', text, ['there is no call "constructor.name": name one such as jobs.stop']],
+    ['jobs.toString', text, ['there is no call "jobs.toString": name one such as jobs.stop']],
+    ['jobs.read.more', text, ['there is no call "jobs.read.more": name one such as jobs.stop']],
+    ['jobs.read', 'namespace {', [expect.stringMatching(/^failed to parse rules: at line 1, column 12: /)]],
+    ['none', 'node', [expect.stringContaining('failed to parse'), expect.stringContaining('there is no call')]],
+  ])('are refused: %s %s', async (call, written, errors) => {
+    expect((await tryRules(call, written))._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_access', errors });
+  });
+});

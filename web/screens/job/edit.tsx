@@ -14,8 +14,10 @@ import { Copy, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted, durationText } from '../../rules/durations.js';
+import { changedJob, changeFrom, type GroupChange, replacements, sizeOf, stepsOf } from '../../rules/group-change.js';
+import { SimulateJob } from '../what-if.js';
 import { Diff } from './diff.js';
-import type { Job, JobDocument, JobFacts } from './job.js';
+import { documentOf, type Job, type JobDocument, type JobFacts } from './job.js';
 import { Rate } from './schedule.js';
 
 /** The source of a version: as it was submitted, or the job as JSON. */
@@ -115,6 +117,41 @@ function Download({ text, name }: { readonly text: string; readonly name: string
       Download
     </button>
   );
+}
+
+/**
+ * The source with a change that was tried. In a job file it is made at the one place at which its parser then finds it; where there is none, as
+ * for a value by default or of a variable, the source becomes JSON.
+ */
+async function withChange(base: Source, change: GroupChange, namespace: string, job: Job): Promise<Source> {
+  const asJson = (of: JobDocument): Source => ({
+    text: JSON.stringify({ Job: changedJob(of, change) }, null, 2),
+    format: 'json',
+    variables: '',
+  });
+  const before = (await parsed(base, namespace)).job;
+  if (before === undefined || base.format === 'json') return asJson(before ?? documentOf(job));
+  let made = base;
+  let wanted = before;
+  for (const { attribute, from, to, change: one } of stepsOf(change, sizeOf(before, change.group))) {
+    wanted = changedJob(wanted, one);
+    const found = await firstThat(
+      replacements(made.text, attribute, from, to).map((text) => ({ ...made, text })),
+      async (candidate) => isSame((await parsed(candidate, namespace)).job, wanted),
+    );
+    if (found === undefined) return asJson(documentOf(job));
+    made = found;
+  }
+  return made;
+}
+
+async function firstThat<T>(list: readonly T[], test: (each: T) => Promise<boolean>): Promise<T | undefined> {
+  for (const each of list) if (await test(each)) return each;
+  return undefined;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** What a person is writing, by job, for as long as the tab is open. */
@@ -244,6 +281,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   const field = useRef<SourceFieldHandle>(null);
   const isChanged = source.text !== base.text || source.variables !== base.variables;
 
+  const tried = useTriedChange(namespace, of);
   useEffect(() => {
     guardLeaving(
       isChanged ? () => confirm('Leave the page? What you have written stays until this tab is closed.') : undefined,
@@ -258,6 +296,15 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
     setProblems(found);
     setSpecs(specsIn(job));
   };
+  const makeTried = async (): Promise<void> => {
+    if (tried === undefined) return;
+    write(await withChange(base, tried.change, tried.namespace, tried.job));
+    tried.done();
+  };
+  // A draft is not written over without asking.
+  useEffect(() => {
+    if (!drafts.has(draftKey)) void makeTried();
+  }, []);
   // Problems show while one writes, half a second after the last key.
   useEffect(() => {
     if (!isChanged) return;
@@ -341,6 +388,14 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
             Plan <kbd>Ctrl Enter</kbd>
           </button>
         </div>
+        {tried !== undefined && (
+          <p class="notice">
+            {isChanged ? 'There is a draft of this job.' : 'The change that you tried is being made…'}{' '}
+            <button type="button" onClick={() => void makeTried()}>
+              Use the change that you tried instead
+            </button>
+          </p>
+        )}
         <SourceField
           handle={field}
           text={source.text}
@@ -399,11 +454,20 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
               </button>
             </div>
             <PlanView plan={planned.plan} />
+            <SimulateJob key={planned.at} job={planned.job} namespace={planned.namespace} />
           </>
         )}
       </section>
     </div>
   );
+}
+
+/** The change of the address that is still to be made in the source. */
+function useTriedChange(namespace: string | undefined, job: Job | undefined) {
+  const [isDone, setDone] = useState(false);
+  const change = changeFrom(place.value.query);
+  if (isDone || change === undefined || job === undefined || namespace === undefined) return undefined;
+  return { change, namespace, job, done: () => setDone(true) };
 }
 
 function FormatChoice({ source, write }: { readonly source: Source; readonly write: (source: Source) => void }) {

@@ -33,6 +33,11 @@ export type JobDocument = Parameters<typeof box.jobs.register>[0] & {
   readonly Namespace?: string;
 };
 
+/** A job that was read as a registration takes it, started. */
+export function documentOf(job: Job): JobDocument {
+  return { ...job, Stop: false } as JobDocument;
+}
+
 /** A job and what its header needs. */
 export interface JobFacts {
   readonly namespace: string;

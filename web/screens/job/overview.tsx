@@ -1,5 +1,7 @@
-import { Fragment } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
+import { useState } from 'preact/hooks';
 import { box, type EntryOf, messageOf, type ValueOf } from '../../app/engine.js';
+import { lazy } from '../../app/lazy.js';
 import { keepEqual, useRead } from '../../app/read.js';
 import { may, mayEdit } from '../../app/rights.js';
 import { addressOf, Link, navigate } from '../../app/router.js';
@@ -16,6 +18,8 @@ import { DeploymentPanel } from './deployments.js';
 import { declaredMeta } from './dispatch.js';
 import { isParent, type JobFacts } from './job.js';
 import { Recent } from './recent.js';
+
+const TryChange = lazy(() => import('./try-change.js').then((each) => each.TryChange));
 
 export function OverviewTab(facts: JobFacts) {
   const { job } = facts;
@@ -259,7 +263,7 @@ function Scale({ namespace, id, group, count, isStopped }: ScaleProps) {
 }
 
 /** Why allocations wait, in words, with the nodes that are nearest to taking one. */
-function Why({ namespace, id }: JobFacts) {
+function Why({ namespace, id, job }: JobFacts) {
   const placement = useRead(`placement:${namespace}/${id}`, {
     topics: ['Job', 'Allocation', 'Node'],
     read: ({ signal }) => box.jobs.placement(id, { namespace, signal, nodes: 5 }),
@@ -279,11 +283,27 @@ function Why({ namespace, id }: JobFacts) {
                   <Text of={group.summary} /> <Copy value={group.summary} what="the reason" />
                 </p>
                 <NodeReasons group={group} namespace={namespace} id={id} />
+                {may('jobs.simulate', namespace) && (
+                  <Disclosed label="Try a change">
+                    <TryChange key={job.Version} {...{ namespace, id, job, group }} />
+                  </Disclosed>
+                )}
               </div>
             ))}
         </div>
       )}
     </View>
+  );
+}
+
+/** Its content is made and loaded when it is opened. */
+function Disclosed({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{label}</summary>
+      {isOpen && children}
+    </details>
   );
 }
 
@@ -330,7 +350,7 @@ function NodeReasons({
           </li>
         ))}
       </ul>
-      {mayEdit(namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change</Link>}
+      {mayEdit(namespace) && <Link to={addressOf(['jobs', namespace, id, 'plan'])}>Try a change in the editor</Link>}
     </details>
   );
 }

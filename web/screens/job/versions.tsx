@@ -10,7 +10,7 @@ import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { Diff } from './diff.js';
-import type { Job, JobDocument, JobFacts } from './job.js';
+import { documentOf, type Job, type JobFacts } from './job.js';
 
 interface VersionsProps extends JobFacts {
   /** Two versions to compare, as `3..7`. */
@@ -145,7 +145,7 @@ interface RevertProps {
 /** A revert shows its plan first; the version that was planned against must still be the current one. */
 function Revert({ namespace, id, job, version }: RevertProps) {
   const open = async (): Promise<void> => {
-    const planned = await box.jobs.plan(id, { ...version, Stop: false } as JobDocument, { namespace, diff: true });
+    const planned = await box.jobs.plan(id, documentOf(version), { namespace, diff: true });
     if (planned.isErr()) return announce(`There is no plan for it: ${messageOf(planned.error)}`);
     const { diff, warnings } = planned.value;
     ask({

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, type ValueOf } from '../../app/engine.js';
 import { useRead } from '../../app/read.js';
 import { Link, place, setQuery } from '../../app/router.js';
@@ -12,6 +12,7 @@ import { useConfiguration } from './configuration.js';
 import { DeliveryState } from './deliveries.js';
 import { curlCommand } from './requests.js';
 import { type Configuration, Health, type Room, RoomScreen, roomAddress, timelineOfEvent, Words } from './room.js';
+import { verifySnippet } from './verify-snippet.js';
 import {
   destinationText,
   failureName,
@@ -342,6 +343,7 @@ function RequestPanel({ attempt, body, owner }: RequestProps) {
           <Headers of={Object.entries(request.headers)} />
         </>
       )}
+      {owner !== undefined && attempt !== undefined && <Verify owner={owner} attempt={attempt} />}
       {body === null ? (
         <p class="secondary">The body can no longer be rendered.</p>
       ) : (
@@ -355,6 +357,29 @@ function RequestPanel({ attempt, body, owner }: RequestProps) {
         </>
       )}
     </section>
+  );
+}
+
+/** A program that verifies the request; without a signature, why there is none. */
+function Verify({ owner, attempt }: { readonly owner: Configuration; readonly attempt: Attempt }) {
+  const [isOpen, setOpen] = useState(false);
+  const snippet = verifySnippet(owner, attempt.request);
+  if ('why' in snippet) return <p class="hint">{snippet.why}</p>;
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Verify the signature</summary>
+      {isOpen && (
+        <>
+          <p>
+            A receiver for Node with the package <code>signalbox</code>, for requests to this configuration. The token
+            is not in it. <Copy value={snippet.program} what="the program" label="Copy" />
+          </p>
+          <pre class="payload" tabIndex={0}>
+            {snippet.program}
+          </pre>
+        </>
+      )}
+    </details>
   );
 }
 

@@ -88,6 +88,24 @@ describe('parseServeOptions', () => {
     });
   });
 
+  it('reads what the page shows, and who may show it', () => {
+    const args = '--page-title Box --page-link Wiki=https://wiki.example.org/a?b=c,Home=/ --page-link Status=/s';
+    const ancestors = ['--page-frame-ancestor', 'self,https://portal.example.org'];
+    expect(parseServeOptions([...args.split(' '), ...ancestors])._unsafeUnwrap().page).toEqual({
+      title: 'Box',
+      links: [
+        { label: 'Wiki', href: 'https://wiki.example.org/a?b=c' },
+        { label: 'Home', href: '/' },
+        { label: 'Status', href: '/s' },
+      ],
+      frameAncestors: ['self', 'https://portal.example.org'],
+    });
+    expect(parseServeOptions(['--page-frame-ancestor', 'self'])._unsafeUnwrap().page).toEqual({
+      links: [],
+      frameAncestors: ['self'],
+    });
+  });
+
   it('takes the notification base from the names', () => {
     expect(parseServeOptions(['--names', 'upstream'])._unsafeUnwrap().notificationsBase).toBe('/api/v2');
     expect(parseServeOptions(['--names=upstream', '--notifications-base=/'])._unsafeUnwrap().notificationsBase).toBe(
@@ -142,6 +160,19 @@ describe('parseServeOptions', () => {
       ['--set', 'notifications.delivery.connectTimeout=1h'],
       /must not be more than notifications.delivery.totalTimeout/,
     ],
+    [['--page-title', ''], /--page-title takes 1 to 100 characters/],
+    [['--page-title', 'a\u0000b'], /--page-title takes 1 to 100 characters without control characters/],
+    [['--page-link', 'Wiki'], /--page-link takes LABEL=ADDRESS/],
+    [['--page-link', '=https://wiki.example.org'], /--page-link takes LABEL=ADDRESS/],
+    [['--page-link', 'Wiki=javascript:alert(1)'], /--page-link takes LABEL=ADDRESS/],
+    [['--page-link', 'Wiki=//evil.example'], /--page-link takes LABEL=ADDRESS/],
+    [['--page-link', Array.from({ length: 21 }, () => 'a=/b').join(',')], /--page-link .*at most 20/],
+    [['--page-frame-ancestor', '*'], /--page-frame-ancestor takes 'self' or an http\(s\) origin/],
+    [['--page-frame-ancestor', 'https://a.example; script-src *'], /--page-frame-ancestor takes 'self'/],
+    [['--page-frame-ancestor', 'https://a.example/path'], /--page-frame-ancestor takes 'self'/],
+    [['--page-frame-ancestor', Array.from({ length: 21 }, () => 'self').join(',')], /at most 20/],
+    [['--no-page', '--page-title', 'Box'], /--page-title has no effect without page/],
+    [['--no-page', '--page-frame-ancestor', 'self'], /--page-frame-ancestor has no effect without page/],
     [['positional'], /positional/],
     [['--listen'], /--listen/],
   ])('refuses %j', (args, message) => {

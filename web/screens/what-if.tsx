@@ -1,0 +1,424 @@
+import { okAsync, type ResultAsync } from 'neverthrow';
+import { useEffect, useState } from 'preact/hooks';
+import { box, type EntryOf, type Failure as Failed, messageOf, type ValueOf } from '../app/engine.js';
+import { may, namespaceNames, rights } from '../app/rights.js';
+import { addressOf, Link } from '../app/router.js';
+import { exactTime, serverNow } from '../app/time.js';
+import { Mark } from '../parts/marks.js';
+import { type Column, DataTable } from '../parts/table.js';
+import { Text } from '../parts/text.js';
+import { counted, durationText } from '../rules/durations.js';
+import {
+  cutText,
+  type Fate,
+  fatesOf,
+  fatesSentence,
+  type JobOutcome,
+  type Move,
+  movesOf,
+  outcomesOf,
+  registrationSentences,
+} from '../rules/simulation-words.js';
+import type { JobDocument } from './job/job.js';
+
+export type Simulation = ValueOf<typeof box.jobs.simulate>;
+
+const minute = 60_000;
+const durations = [
+  ['10 minutes', 10 * minute],
+  ['an hour', 60 * minute],
+  ['6 hours', 360 * minute],
+  ['a day', 1440 * minute],
+] as const;
+const anHour = durations[1][1];
+
+/** Asks for one simulation at a time; the latest answer counts. */
+function useSimulation(ask: (duration: number) => ReturnType<typeof box.jobs.simulate>) {
+  const [played, setPlayed] = useState<Simulation | undefined>(undefined);
+  const [failure, setFailure] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const run = async (duration: number): Promise<void> => {
+    setBusy(true);
+    setFailure('');
+    const answered = await ask(duration);
+    setBusy(false);
+    answered.match(setPlayed, (error) => {
+      setPlayed(undefined);
+      setFailure(messageOf(error));
+    });
+  };
+  return { played, failure, isBusy, run };
+}
+
+function Failure({ message }: { readonly message: string }) {
+  if (message === '') return null;
+  return (
+    <p class="notice failed" role="alert">
+      It cannot be simulated: <Text of={message} />
+    </p>
+  );
+}
+
+/** What a result relies on, and when it was made. */
+export function Basis({ simulation }: { readonly simulation: Simulation }) {
+  const from = Date.parse(simulation.from);
+  const age = serverNow.value - from;
+  const cut = cutText(simulation);
+  return (
+    <>
+      {cut !== '' && <p class="notice waiting">{cut}</p>}
+      <p class="hint">
+        Made {age < 1000 ? 'just now' : `${durationText(age)} ago`} from the cluster as it was at {exactTime(from)},
+        played for {durationText(Date.parse(simulation.playedUntil) - from)}; nothing is reserved, and other changes
+        lead to another result. Assumed: tasks start within a second and never fail, and batch work takes a minute
+        unless another time is given. Left out: launches by the clock, dispatches, restarts and nodes that come back
+        {rights.value?.management === true ? '.' : '; jobs that you may not read have their part, but are not listed.'}
+      </p>
+    </>
+  );
+}
+
+interface OwnJob {
+  readonly namespace: string;
+  readonly jobId: string;
+}
+
+const jobColumn: Column<OwnJob> = {
+  key: 'job',
+  title: 'Job',
+  cell: ({ namespace, jobId }) => (
+    <>
+      <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
+        <Text of={jobId} />
+      </Link>{' '}
+      {namespace !== 'default' && (
+        <small>
+          <Text of={namespace} />
+        </small>
+      )}
+    </>
+  ),
+};
+
+const outcomeColumns: readonly Column<JobOutcome>[] = [
+  jobColumn,
+  { key: 'placed', title: 'Placed', isNumber: true, cell: ({ placed }) => placed },
+  { key: 'replaced', title: 'Moved or replaced', isNumber: true, cell: ({ replaced }) => replaced },
+  { key: 'stopped', title: 'Stopped', isNumber: true, cell: ({ stopped }) => stopped },
+  {
+    key: 'end',
+    title: 'At the end',
+    cell: ({ running, starting, isWaiting }) => (
+      <>
+        {running} running{starting > 0 ? `, ${starting} starting` : ''}{' '}
+        {isWaiting && <Mark mark="waiting" word="waits for room" />}
+      </>
+    ),
+  },
+];
+
+const afterText = (milliseconds: number): string => (milliseconds <= 0 ? 'at once' : durationText(milliseconds));
+
+type Numbered<T> = readonly [number, T];
+const numberOf = ([number]: Numbered<unknown>): string => String(number);
+
+const moveColumns: readonly Column<Numbered<Move>>[] = [
+  { key: 'after', title: 'After', cell: ([, { after }]) => afterText(after) },
+  {
+    key: 'allocation',
+    title: 'Allocation',
+    cell: ([, { name, namespace }]) => (
+      <>
+        <Text of={name} />{' '}
+        {namespace !== 'default' && (
+          <small>
+            <Text of={namespace} />
+          </small>
+        )}
+      </>
+    ),
+  },
+  { key: 'from', title: 'From', cell: ([, { from }]) => (from === '' ? '–' : <Text of={from} />) },
+  {
+    key: 'to',
+    title: 'To',
+    cell: ([, { to }]) => (to === undefined ? 'stops' : to === '' ? 'a node' : <Text of={to} />),
+  },
+  { key: 'why', title: 'Why', cell: ([, { why }]) => (why === '' ? 'new' : <Text of={why} />) },
+];
+
+type Line = Simulation['timeline'][number];
+
+/** Every line of a simulation, and the counts of its jobs. */
+function Details({ simulation, own }: { readonly simulation: Simulation; readonly own?: OwnJob }) {
+  const start = Date.parse(simulation.from);
+  const moves = movesOf(simulation);
+  const lineColumns: readonly Column<Numbered<Line>>[] = [
+    { key: 'after', title: 'After', cell: ([, { at }]) => afterText(Date.parse(at) - start) },
+    { key: 'subject', title: 'What', cell: ([, { subject }]) => <Text of={subject} /> },
+    { key: 'text', title: 'Happens', cell: ([, { text }]) => <Text of={text} /> },
+  ];
+  return (
+    <>
+      {simulation.jobs.length > 0 && (
+        <DataTable
+          name="Jobs that it concerns"
+          columns={outcomeColumns}
+          rows={outcomesOf(simulation, own)}
+          idOf={({ namespace, jobId }) => `${namespace}/${jobId}`}
+        />
+      )}
+      {moves.length > 0 && (
+        <details open={moves.length <= 20}>
+          <summary>{counted(moves.length, 'allocation')}</summary>
+          <DataTable
+            name="Allocations that are placed or stop"
+            columns={moveColumns}
+            rows={[...moves.entries()]}
+            idOf={numberOf}
+          />
+        </details>
+      )}
+      <details>
+        <summary>All {counted(simulation.timeline.length, 'line')}</summary>
+        <DataTable name="Timeline" columns={lineColumns} rows={[...simulation.timeline.entries()]} idOf={numberOf} />
+      </details>
+    </>
+  );
+}
+
+function DurationChoice({ value, change }: { readonly value: number; readonly change: (value: number) => void }) {
+  return (
+    <label>
+      Simulated time{' '}
+      <select value={value} onChange={(event) => change(Number(event.currentTarget.value))}>
+        {durations.map(([text, milliseconds]) => (
+          <option key={text} value={milliseconds}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The count of allocations that a document wants; undefined for work that ends, and for jobs that launch others. */
+export function wantedCount({ Type, Periodic, ParameterizedJob, TaskGroups }: JobDocument): number | undefined {
+  if ((Type ?? 'service') !== 'service' || Periodic != null || ParameterizedJob != null) return undefined;
+  return (TaskGroups ?? []).reduce((sum, { Count }) => sum + (Count ?? 1), 0);
+}
+
+interface SimulateProps {
+  readonly job: JobDocument;
+  readonly namespace: string;
+}
+
+/** Plays the registration of a job. A key that names the document makes a new one for another. */
+export function SimulateJob({ job, namespace }: SimulateProps) {
+  const [duration, setDuration] = useState<number>(anHour);
+  const [workFor, setWorkFor] = useState(1);
+  const isBatch = job.Type === 'batch' || job.Type === 'sysbatch';
+  const launches = job.Periodic != null || job.ParameterizedJob != null;
+  const { played, failure, isBusy, run } = useSimulation((time) =>
+    box.jobs.simulate({
+      job,
+      namespace,
+      duration: time,
+      ...(isBatch && workFor > 0 ? { workFor: Math.max(1, Math.round(workFor * minute)) } : {}),
+    }),
+  );
+  if (!may('jobs.simulate', namespace)) return null;
+  const own = { namespace, jobId: job.ID ?? '' };
+  return (
+    <section aria-label="Simulation" class="stack">
+      <form
+        class="toolbar"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(duration);
+        }}
+      >
+        <button type="submit" disabled={isBusy}>
+          {isBusy ? 'Simulating…' : 'Simulate'}
+        </button>
+        <DurationChoice value={duration} change={setDuration} />
+        {isBatch && !launches && (
+          <label>
+            work takes{' '}
+            <input
+              type="number"
+              class="short"
+              min={0}
+              max={1440}
+              step="any"
+              value={workFor}
+              onInput={(event) => setWorkFor(event.currentTarget.valueAsNumber)}
+            />{' '}
+            minutes
+          </label>
+        )}
+      </form>
+      <Failure message={failure} />
+      {played !== undefined && (
+        <>
+          <div role="status">
+            <h3>If it were applied now</h3>
+            {launches ? (
+              <p>The job itself runs nothing; instances that it launches are not played.</p>
+            ) : (
+              registrationSentences(played, { ...own, count: wantedCount(job) }).map((sentence) => (
+                <p key={sentence}>
+                  <Text of={sentence} />
+                </p>
+              ))
+            )}
+          </div>
+          <Details simulation={played} own={own} />
+          <Basis simulation={played} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** A namespace in whose name a node may be simulated; undefined if there is none. */
+export function simulatingNamespace(): string | undefined {
+  return ['default', ...namespaceNames.value].find((namespace) => may('jobs.simulate', namespace));
+}
+
+const fateTexts: Readonly<Record<Fate['fate'], string>> = {
+  moves: 'moves',
+  no_room: 'no room elsewhere',
+  ends: 'ends with the node',
+  finishes: 'finishes there',
+  stays: 'still there at the end',
+};
+
+const fateColumns: readonly Column<Fate>[] = [
+  jobColumn,
+  { key: 'allocation', title: 'Allocation', cell: ({ name }) => <Text of={name} /> },
+  {
+    key: 'fate',
+    title: 'What becomes of it',
+    cell: ({ fate }) =>
+      fate === 'no_room' ? <Mark mark="waiting" word={fateTexts[fate]} /> : <span>{fateTexts[fate]}</span>,
+  },
+  { key: 'to', title: 'To', cell: ({ fate, to }) => (fate === 'moves' ? <Text of={to} /> : '–') },
+  { key: 'after', title: 'After', cell: ({ fate, after }) => (fate === 'stays' ? '–' : afterText(after)) },
+];
+
+interface NodeProps {
+  readonly id: string;
+  readonly name: string;
+  /** Nothing can be drained or lost on a node that is away. */
+  readonly isReady: boolean;
+}
+
+type NodeResult = {
+  readonly how: 'drained' | 'lost';
+  readonly simulation: Simulation;
+  readonly fates: readonly Fate[];
+};
+
+/** What would become of what runs on a node. */
+export function NodeWhatIf({ id, name, isReady }: NodeProps) {
+  const [duration, setDuration] = useState<number>(anHour);
+  const [result, setResult] = useState<NodeResult | undefined>(undefined);
+  const [failure, setFailure] = useState('');
+  const [busyWith, setBusyWith] = useState('');
+  useEffect(() => {
+    setResult(undefined);
+    setFailure('');
+  }, [id]);
+  const namespace = simulatingNamespace();
+  if (!isReady || namespace === undefined) return null;
+  const run = async (how: 'drained' | 'lost'): Promise<void> => {
+    setBusyWith(how);
+    setFailure('');
+    const node = how === 'drained' ? { drainNode: id } : { downNode: id };
+    const answered = await liveOn(id).andThen((live) =>
+      box.jobs
+        .simulate({ ...node, namespace, duration })
+        .map((simulation) => ({ how, simulation, fates: fatesOf(simulation, live) })),
+    );
+    setBusyWith('');
+    answered.match(setResult, (error) => {
+      setResult(undefined);
+      setFailure(messageOf(error));
+    });
+  };
+  const button = (how: 'drained' | 'lost') => (
+    <button type="button" disabled={busyWith !== ''} onClick={() => void run(how)}>
+      {busyWith === how ? 'Simulating…' : `What if it is ${how}?`}
+    </button>
+  );
+  return (
+    <section class="panel stack" aria-label="What if">
+      <h2>What if</h2>
+      <div class="toolbar">
+        {button('drained')}
+        {button('lost')}
+        <DurationChoice value={duration} change={setDuration} />
+      </div>
+      <Failure message={failure} />
+      {result !== undefined && (
+        <>
+          <div role="status">
+            <h3>
+              If <Text of={name} /> were {result.how === 'drained' ? 'drained within an hour' : 'lost'}
+            </h3>
+            <p>{fatesSentence(result.fates)}</p>
+            <Others of={result} />
+          </div>
+          {result.fates.length > 0 && (
+            <DataTable
+              name="What becomes of its allocations"
+              columns={fateColumns}
+              rows={result.fates}
+              idOf={({ namespace: of, name: allocation }) => JSON.stringify([of, allocation])}
+            />
+          )}
+          <details>
+            <summary>What happens to each job</summary>
+            <Details simulation={result.simulation} />
+          </details>
+          <Basis simulation={result.simulation} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What runs on a node, as far as the caller may see it. */
+function liveOn(id: string): ResultAsync<readonly EntryOf<typeof box.allocations.list>[], Failed> {
+  if (!may('jobs.read', '*')) return okAsync([]);
+  const filter = `NodeID == ${JSON.stringify(id)} and DesiredStatus == "run"`;
+  return box.allocations
+    .list({ namespace: '*', filter })
+    .map(({ value: { items } }) =>
+      items.filter(({ ClientStatus }) => ClientStatus === 'running' || ClientStatus === 'pending'),
+    );
+}
+
+/** Jobs that wait at the end, and jobs of other nodes that are displaced. */
+function Others({ of: { simulation, fates } }: { readonly of: NodeResult }) {
+  const here = new Set(fates.map(({ namespace, jobId }) => `${namespace}/${jobId}`));
+  const waiting = simulation.jobs.filter(({ isWaiting }) => isWaiting).map(({ jobId }) => jobId);
+  const displaced = outcomesOf(simulation).filter(
+    ({ namespace, jobId, stopped, replaced }) => stopped + replaced > 0 && !here.has(`${namespace}/${jobId}`),
+  );
+  return (
+    <>
+      {displaced.length > 0 && (
+        <p>
+          Jobs of other nodes are displaced: <Text of={displaced.map(({ jobId }) => jobId).join(', ')} />.
+        </p>
+      )}
+      {waiting.length > 0 && (
+        <p>
+          <Mark mark="waiting" word="Waits for room at the end:" /> <Text of={waiting.join(', ')} />
+        </p>
+      )}
+    </>
+  );
+}
