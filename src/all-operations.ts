@@ -222,6 +222,8 @@ import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { listVariables, readVariable } from './operations/variables/read-variables.js';
 import { removeVariable, writeVariable } from './operations/variables/write-variable.js';
 
+const tried = tryPolicyOn(api, accessText);
+
 /** The operation of every call of the interface. */
 export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
   jobs: {
@@ -370,7 +372,7 @@ export const operations: { readonly [A in keyof Api]: Operations<Api[A]> } = {
     self: listOwnPolicies,
     read: readPolicy,
     put: putPolicy,
-    try: tryPolicyOn(api, accessText),
+    try: tried,
     remove: removePolicy,
   },
   roles: {

@@ -1,4 +1,5 @@
 import type { DNSConfig } from '../jobs/document/network.js';
+import { type Instant, instantFromUnixNanos } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import type { AllocatedResources } from './allocated-resources.js';
 import type { AllocationMetric } from './allocation-metric.js';
@@ -341,4 +342,14 @@ export function isFailing({
 /** Stopped or evicted by the scheduler, or finished on its node (job interface, job status). */
 export function isTerminalAllocation(allocation: Pick<Allocation, 'ClientStatus' | 'DesiredStatus'>): boolean {
   return allocation.DesiredStatus !== 'run' || isClientTerminal(allocation);
+}
+
+/** When the first task started. The state of a task has its last start; its events have those before. */
+export function firstStart(allocations: readonly Pick<Allocation, 'TaskStates'>[]): Instant | undefined {
+  const tasks = allocations.flatMap(({ TaskStates }) => Object.values(TaskStates ?? {}));
+  const times = tasks.flatMap(({ StartedAt, Events }) => [
+    ...(StartedAt === null ? [] : [Date.parse(StartedAt)]),
+    ...(Events ?? []).flatMap(({ Type, Time }) => (Type === 'Started' ? [instantFromUnixNanos(Time)] : [])),
+  ]);
+  return times.length === 0 ? undefined : Math.min(...times);
 }

@@ -14,6 +14,20 @@ const ordered: AnswerForm<void, void> = {
   toClient: () => undefined,
 };
 
+/** The results of the checks of an allocation, at both addresses of Nomad. */
+function checksAt<const P extends string>(path: P, from: string) {
+  return write({
+    path,
+    methods: ['GET'],
+    access: onRecord('read-job'),
+    summary: `The newest results of the checks of an allocation${from}`,
+    args: ['allocationId'],
+    inputs: { allocationId: allocationInPath },
+    errors: commandErrors,
+    answer: computed<unknown>('CheckResults'),
+  });
+}
+
 /** Commands for an allocation; most are executed by its node. */
 export const allocationCommandCalls = {
   /** Stops an allocation; it is replaced. */
@@ -89,28 +103,10 @@ export const allocationCommandCalls = {
   }),
 
   /** The newest results of the checks of an allocation's services. */
-  clientChecks: write({
-    path: '/v1/client/allocation/{allocation_id}/checks',
-    methods: ['GET'],
-    access: onRecord('read-job'),
-    summary: 'The newest results of the checks of an allocation, from its node',
-    args: ['allocationId'],
-    inputs: { allocationId: allocationInPath },
-    errors: commandErrors,
-    answer: computed<unknown>('CheckResults'),
-  }),
+  clientChecks: checksAt('/v1/client/allocation/{allocation_id}/checks', ', from its node'),
 
   /** The newest results of the checks of an allocation's services. */
-  checks: write({
-    path: '/v1/allocation/{allocation_id}/checks',
-    methods: ['GET'],
-    access: onRecord('read-job'),
-    summary: 'The newest results of the checks of an allocation',
-    args: ['allocationId'],
-    inputs: { allocationId: allocationInPath },
-    errors: commandErrors,
-    answer: computed<unknown>('CheckResults'),
-  }),
+  checks: checksAt('/v1/allocation/{allocation_id}/checks', ''),
 
   /** Runs a command in the context of a task, with its input and output. */
   exec: socket({

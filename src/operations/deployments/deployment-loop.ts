@@ -7,7 +7,7 @@ import { type Deployment, deployments, isActiveDeployment } from '../../schedule
 import { isMeasuredByChecks, type MeasuredHealth, measureHealth } from '../../scheduler/deployment/measure-health.js';
 import { progressDeadlineOf } from '../../scheduler/deployment/transition-deployment.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import { type Milliseconds, second } from '../../shared/duration.js';
+import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
@@ -20,13 +20,8 @@ import {
 } from '../records/deployments/move-deployment.js';
 import { pagesOf } from '../records/pages.js';
 import { putHeldEvaluation, releaseEvaluation } from '../records/scheduling/new-evaluation.js';
-import { changeOrDueTime } from '../waiting/until-change.js';
+import { checkAtPace, type Seen } from '../waiting/until-change.js';
 import type { Transaction } from '../write-transaction.js';
-
-/** The shortest time between two checks of active deployments, in milliseconds. */
-const pause = second / 4;
-/** After each check the loop pauses for this multiple of the check's duration, to limit its share of the CPU. */
-const pauseFactor = 4;
 
 /**
  * Handles the changes of deployments that depend on time alone: allocations that have run long enough are healthy, those that have not by
@@ -35,27 +30,8 @@ const pauseFactor = 4;
  */
 export const deploymentLoop: BackgroundLoop = {
   name: 'deployments',
-  run: async (context, signal) => {
-    while (!signal.aborted) {
-      const began = context.clock.monotonic();
-      const seen = await checkOnce(context, signal);
-      const took = context.clock.monotonic() - began;
-      if (seen === undefined) {
-        await context.clock.sleep(second, signal);
-        continue;
-      }
-      const tables = seen.active ? [deployments, allocations] : [deployments];
-      await changeOrDueTime(context, { tables, index: seen.index, dueAt: seen.next }, signal);
-      if (seen.active) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
-    }
-  },
+  run: (context, signal) => checkAtPace(context, deployments, () => checkOnce(context, signal), signal),
 };
-
-interface Seen {
-  readonly index: number;
-  readonly active: boolean;
-  readonly next: Instant | undefined;
-}
 
 /** Undefined after a store failure or an abort. */
 async function checkOnce(context: EngineContext, signal: AbortSignal): Promise<Seen | undefined> {

@@ -5,15 +5,10 @@ import type { JobOfFunction } from '../../functions/errors.js';
 import { decideRevert, type RevertRequest, versionNotFound } from '../../jobs/changes/decide-registration.js';
 import type { Job, JobVersionTag } from '../../jobs/document/job.js';
 import {
-  type InvalidJob,
   type InvalidRequest,
   invalidRequest,
   type JobNotFound,
   jobNotFound,
-  type PolicyRefused,
-  type QuotaExceeded,
-  type RegistrationRefusal,
-  type RegistrationsDisabled,
   type RevertRefused,
   type TagRefused,
   type VersionNotFound,
@@ -27,7 +22,7 @@ import { refusedForFunction } from '../records/function-jobs.js';
 import { readJobRow, readJobVersion, readJobVersions } from '../records/jobs/job-rows.js';
 import type { Transaction } from '../write-transaction.js';
 import { authoriseVolumes } from './registration/check-registration.js';
-import { type Registered, registerWithin } from './registration/register-job.js';
+import { type RefusedRegistration, type Registered, registerWithin } from './registration/register-job.js';
 
 /** The job and the version whose document is registered again. */
 export interface RevertJobInput extends JobReference {
@@ -43,12 +38,7 @@ type RevertJobError =
   | JobNotFound
   | RevertRefused
   | VersionNotFound
-  | InvalidJob
-  | PolicyRefused
-  | QuotaExceeded
-  | RegistrationRefusal
-  | RegistrationsDisabled
-  | JobOfFunction
+  | RefusedRegistration
   | StorageError;
 
 /** Registers an earlier version's document again, as a new version with that version's source (job interface, revert). */

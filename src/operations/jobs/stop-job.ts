@@ -139,13 +139,9 @@ function holdEvaluation(tx: Transaction, evaluation: Evaluation): void {
 }
 
 /** The evaluation of a stop is always a service's: all that its scheduler has to do is to end everything. */
-function evaluationOptions(input: StopJobInput) {
-  const { evalPriority } = input;
-  return {
-    triggeredBy: 'job-deregister' as const,
-    type: 'service',
-    ...(evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority }),
-  };
+function evaluationOptions({ evalPriority = 0 }: StopJobInput) {
+  const own = evalPriority === 0 ? {} : { priority: evalPriority };
+  return { triggeredBy: 'job-deregister' as const, type: 'service', ...own };
 }
 
 function purgeJob(tx: Transaction, job: Job, input: StopJobInput): StopWrite {
@@ -174,14 +170,13 @@ function removeEndedRuns(tx: Transaction, { Namespace, ID }: Job): void {
 function completePending(tx: Transaction, job: Job): void {
   const prefix = [job.Namespace, job.ID, 'pending'];
   for (const { record } of tx.list(evaluations, { index: 'open_by_job', prefix })) {
-    const completed: Evaluation = {
+    tx.put(evaluations, {
       ...record,
       Status: 'complete',
       StatusDescription: `job ${job.ID} deleted`,
       ModifyIndex: tx.index,
       ModifyTime: unixNanosFromInstant(tx.now),
-    };
-    tx.put(evaluations, completed);
+    });
   }
 }
 

@@ -1,21 +1,15 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
 import { type Departures, drainsInSteps } from '../../scheduler/nodes/decide-drain.js';
 import type { Steps } from '../../scheduler/steps.js';
-import { type Milliseconds, second } from '../../shared/duration.js';
+import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrDueTime } from '../waiting/until-change.js';
+import { checkAtPace, type Seen } from '../waiting/until-change.js';
 import { type DrainTimes, KnownDrains } from './known-drains.js';
 import { type WaitingEvaluations, writeDepartures } from './write-departures.js';
-
-/** The minimum time between two decisions about draining nodes, however busy the cluster is. */
-const pause = second / 4;
-/** After each check the loop pauses for this many times the duration of the check, which bounds its share of the CPU. */
-const pauseFactor = 4;
 
 /**
  * Drains nodes as `decideDrains` decides, and completes their drains. Decisions are made in steps, between which the event loop runs, from
@@ -26,27 +20,14 @@ export const drainLoop: BackgroundLoop = {
   name: 'drains',
   run: async (context, signal) => {
     const memory: Memory = { known: new KnownDrains(), waiting: new Map(), next: undefined };
-    while (!signal.aborted) {
-      const began = context.clock.monotonic();
+    const check = async (): Promise<Seen | undefined> => {
       const seen = await drainOnce(context, memory, signal);
-      const took = context.clock.monotonic() - began;
-      if (seen === undefined) {
-        memory.known.forget();
-        await context.clock.sleep(second, signal);
-        continue;
-      }
-      const tables = seen.draining ? [nodes, allocations] : [nodes];
-      await changeOrDueTime(context, { tables, index: seen.index, dueAt: seen.next }, signal);
-      if (seen.draining) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
-    }
+      if (seen === undefined) memory.known.forget();
+      return seen;
+    };
+    await checkAtPace(context, nodes, check, signal);
   },
 };
-
-interface Seen {
-  readonly index: number;
-  readonly draining: boolean;
-  readonly next: Instant | undefined;
-}
 
 interface Times {
   readonly now: Instant;
@@ -63,18 +44,18 @@ interface Memory {
 
 /** One check; undefined when the store failed or the signal aborted. */
 async function drainOnce(context: EngineContext, memory: Memory, signal: AbortSignal): Promise<Seen | undefined> {
-  const begun = await context.storage.read((view) => ({ index: view.index, draining: isAnyDrained(view) }));
+  const begun = await context.storage.read((view) => ({ index: view.index, active: isAnyDrained(view) }));
   if (begun.isErr()) return failed(context, begun.error.message);
-  const { index, draining } = begun.value;
-  if (!draining) {
+  const { index, active } = begun.value;
+  if (!active) {
     memory.known.forget();
-    return { index, draining, next: undefined };
+    return { index, active, next: undefined };
   }
   for (let attempt = 1; ; attempt += 1) {
     const settled = await settle(context, memory, signal);
     if (settled.isErr()) return failed(context, settled.error.message);
     if (settled.value === undefined) return undefined;
-    if (settled.value.end !== 'conflict' || attempt === attempts) return { index, draining, next: settled.value.next };
+    if (settled.value.end !== 'conflict' || attempt === attempts) return { index, active, next: settled.value.next };
   }
 }
 

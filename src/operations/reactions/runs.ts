@@ -6,7 +6,6 @@ import {
   endedRuns,
   errorLine,
   type FailedTask,
-  firstStart,
   type JobRun,
   jobRuns,
   outcomeWords,
@@ -30,7 +29,7 @@ import { jobSummaries } from '../../jobs/status/job-summary.js';
 import type { RunFailure, RunOfJob } from '../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../notifications/payloads/render-payload.js';
 import type { ReadView } from '../../ports/storage.js';
-import { type Allocation, allocations, type TaskEvent } from '../../scheduler/allocation.js';
+import { type Allocation, allocations, firstStart, type TaskEvent } from '../../scheduler/allocation.js';
 import type { PutAllocation } from '../../scheduler/cluster/cluster.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { defaultSettings } from '../../settings.js';

@@ -1,5 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Storage, TableName } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 
 /** The conditions that wake a loop. */
@@ -21,6 +23,37 @@ export async function changeOrDueTime(
     storage.waitForChange(tables, index, either),
     ...(dueAt === undefined ? [] : [clock.sleepUntil(dueAt, either), clock.sleep(dueAt - clock.now(), either)]),
   ]);
+}
+
+/** What a check has seen. */
+export interface Seen {
+  readonly index: number;
+  /** Whether something is under way, which changes of allocations may move on. */
+  readonly active: boolean;
+  readonly next: Instant | undefined;
+}
+
+/**
+ * Checks again after changes of the table, of allocations while something is under way, and when something is due. Then it pauses for four
+ * times as long as the check took, a quarter of a second at least, to limit its share of the processor; a second after a failure.
+ */
+export async function checkAtPace(
+  context: { readonly storage: Storage; readonly clock: Clock },
+  table: TableName,
+  check: () => Promise<Seen | undefined>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock } = context;
+  while (!signal.aborted) {
+    const began = clock.monotonic();
+    const seen = await check();
+    const took = clock.monotonic() - began;
+    if (seen !== undefined) {
+      const tables = seen.active ? [table, allocations] : [table];
+      await changeOrDueTime(context, { tables, index: seen.index, dueAt: seen.next }, signal);
+    }
+    if (seen?.active !== false) await clock.sleep(seen === undefined ? second : Math.max(second / 4, 4 * took), signal);
+  }
 }
 
 /** A constant abort reason: without one, each abort creates an exception with a stack trace. */

@@ -30,15 +30,7 @@ export interface TokenInput {
 }
 
 /** A token without its secret. */
-export interface TokenInfo {
-  /** Identifies the token; not secret. */
-  readonly accessor: string;
-  readonly name: string;
-  readonly management: boolean;
-  /** Rules by namespace or glob. */
-  readonly namespaces: Readonly<Record<string, NamespaceRule>>;
-  /** Rights by workspace ID or glob. */
-  readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
+export interface TokenInfo extends Pick<Principal, 'accessor' | 'name' | 'management' | 'namespaces' | 'workspaces'> {
   /** Names of the policies whose rights are added. */
   readonly policies: readonly string[];
   /** When it was first stored. */

@@ -182,7 +182,7 @@ function authoriseRegistration(
 }
 
 /** Why `registerWithin` refuses. */
-type RefusedRegistration =
+export type RefusedRegistration =
   | InvalidJob
   | PolicyRefused
   | QuotaExceeded

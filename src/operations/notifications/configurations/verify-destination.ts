@@ -40,22 +40,8 @@ export async function verifyDestination(
 ): Promise<Result<StoredResponse, VerificationFailed>> {
   const { notifications } = context.settings;
   const url = contents.url ?? '';
-  const rendered = renderPayload(
-    { ...contents, id: configurationId },
-    { type: 'verification' },
-    {
-      endpoint: notifications,
-      signature: notifications.signature,
-      identity: {
-        token: contents.token,
-        retiredTokens,
-        messageId: context.ids.next('notification_event'),
-        acceptedAt: context.clock.now(),
-        now: context.clock.now(),
-      },
-      recipients: [],
-    },
-  );
+  const identity = { token: contents.token, retiredTokens, messageId: context.ids.next('notification_event') };
+  const rendered = renderVerification(context, { ...contents, id: configurationId }, identity, []);
   const added = extraHeaders(contents.options);
   const sent = await context.delivery.send({
     method: 'POST',
@@ -105,28 +91,13 @@ export async function verifyRecipients(
   contents: ConfigurationContents,
   recipients: readonly Recipient[],
 ): Promise<Result<void, VerificationFailed>> {
-  const { notifications } = context.settings;
   const failed = (cause: 'mail_rejected' | 'mail_unavailable', message: string): Result<void, VerificationFailed> =>
     err({ type: 'verification_failed', message: `The test mail was not sent: ${message}`, cause, response: null });
   if (recipients.length === 0) {
     return failed('mail_rejected', 'no recipients: add users of the organization');
   }
-  const rendered = renderPayload(
-    { ...contents, id: configurationId },
-    { type: 'verification' },
-    {
-      endpoint: notifications,
-      signature: notifications.signature,
-      identity: {
-        token: null,
-        retiredTokens: [],
-        messageId: context.ids.next('notification_delivery'),
-        acceptedAt: context.clock.now(),
-        now: context.clock.now(),
-      },
-      recipients,
-    },
-  );
+  const identity = { token: null, retiredTokens: [], messageId: context.ids.next('notification_delivery') };
+  const rendered = renderVerification(context, { ...contents, id: configurationId }, identity, recipients);
   if (context.mailer === undefined) return failed('mail_unavailable', 'no mail transport is configured');
   const [reached, refused]: [string[], string[]] = [[], []];
   for (const [index, mail] of (rendered.type === 'email' ? rendered.mails : []).entries()) {
@@ -143,6 +114,20 @@ export async function verifyRecipients(
     message: `The test mail was refused for ${someOf(refused, '; ')}. It was sent to ${someOf(reached, ', ')}`,
     cause: 'mail_rejected',
     response: null,
+  });
+}
+
+function renderVerification(
+  { clock, settings: { notifications } }: EngineContext,
+  configuration: ConfigurationContents & { readonly id: string },
+  identity: Pick<Parameters<typeof renderPayload>[2]['identity'], 'token' | 'retiredTokens' | 'messageId'>,
+  recipients: readonly Recipient[],
+): ReturnType<typeof renderPayload> {
+  const times = { acceptedAt: clock.now(), now: clock.now() };
+  const { signature } = notifications;
+  const subject = { type: 'verification' } as const;
+  return renderPayload(configuration, subject, {
+    ...{ endpoint: notifications, signature, identity: { ...identity, ...times }, recipients },
   });
 }
 

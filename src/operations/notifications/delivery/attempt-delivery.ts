@@ -273,10 +273,10 @@ async function attemptMail(
   context: EngineContext,
   delivery: Delivery,
   destination: OpenDestination & { readonly type: 'email' },
-  { event, stopping }: AttemptInputs,
+  inputs: AttemptInputs,
 ): Promise<AttemptReport> {
   const span = beginAttempt(context, delivery, { 'server.address': 'mailto:' });
-  const report = await mailWaiting(context, delivery, destination, { event, stopping });
+  const report = await mailWaiting(context, delivery, destination, inputs);
   const recipients = report.recipients ?? [];
   const attributes = {
     'signalbox.recipients': recipients.length,
@@ -287,10 +287,7 @@ async function attemptMail(
 }
 
 async function mailWaiting(
-  context: EngineContext,
-  delivery: Delivery,
-  destination: OpenDestination & { readonly type: 'email' },
-  { event, stopping }: AttemptInputs,
+  ...[context, delivery, destination, { event, stopping }]: Parameters<typeof attemptMail>
 ): Promise<AttemptReport> {
   const startedAt = context.clock.now();
   const { recipients, earlier } = addressees(delivery, destination.recipients);

@@ -2,7 +2,7 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
 import { type Principal, type WorkspaceRight, workspaceRights } from '../../../access/principal.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { type ExecutionMode, type User, users, type Workspace, workspaces } from '../../../notifications/workspace.js';
+import { type User, users, type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import { type EngineContext, readResult } from '../../context/engine-context.js';
@@ -30,20 +30,7 @@ export interface EntitlementView {
 }
 
 /** A workspace as callers see it. */
-export interface WorkspaceView {
-  readonly id: string;
-  /** Its display name. */
-  readonly name: string;
-  /** The organization that it belongs to, whose users it can notify. */
-  readonly organization: string;
-  /** Where its runs are executed. */
-  readonly executionMode: ExecutionMode;
-  /** Needed by the drift and check triggers. */
-  readonly driftDetection: boolean;
-  /** Needed by the trigger of failed assessments. */
-  readonly healthAssessments: boolean;
-  /** The page given by the host; null for none. */
-  readonly url: string | null;
+export interface WorkspaceView extends Omit<Workspace, 'createdAt'> {
   /** RFC 3339. */
   readonly createdAt: string;
   /** The right of the caller. */
