@@ -275,6 +275,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   const [problems, setProblems] = useState<readonly Problem[]>([]);
   const [planned, setPlanned] = useState<Planned | undefined>(undefined);
   const [failure, setFailure] = useState('');
+  const [note, setNote] = useState('');
   const [isBusy, setBusy] = useState(false);
   const field = useRef<SourceFieldHandle>(null);
   const isChanged = source.text !== base.text || source.variables !== base.variables;
@@ -292,7 +293,13 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   };
   const makeTried = async (): Promise<void> => {
     if (tried === undefined) return;
-    write(await withChange(base, tried.change, tried.namespace, tried.job));
+    const made = await withChange(base, tried.change, tried.namespace, tried.job);
+    write(made);
+    setNote(
+      made.format === base.format
+        ? ''
+        : 'The change is not one value of the source as it was written, so this is the definition as JSON: comments and variables are not in it.',
+    );
     tried.done();
   };
   // A draft is not written over without asking.
@@ -382,6 +389,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
             Plan <kbd>Ctrl Enter</kbd>
           </button>
         </div>
+        {note !== '' && source.format !== base.format && <p class="notice waiting">{note}</p>}
         {tried !== undefined && (
           <p class="notice">
             {isChanged ? 'There is a draft of this job.' : 'The change that you tried is being made…'}{' '}
