@@ -455,7 +455,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
               </button>
             </div>
             <PlanView plan={planned.plan} />
-            <SimulateJob key={planned.at} job={planned.job} namespace={planned.namespace} />
+            <SimulateJob key={planned.plan.seal} job={planned.job} namespace={planned.namespace} />
           </>
         )}
       </section>
