@@ -5,11 +5,23 @@ import { defineConfig } from 'vite';
 const inEveryScreen =
   /\/web\/(?:app\/(?!pattern)|parts\/(?:dialog|marks|table|text|toasts|view)|rules\/(?:durations|rights|safe))|\/web\/job-rules|\/src\/(?:client|api|shared|options|jobs\/status)|node_modules\/(?:@?preact|neverthrow)/;
 
+/** Sentences in the table of calls are for documents. They are string literals, unlike those in comments and templates. */
+const literals = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|`[^`]*`|'(?:[^'\\\n]|\\.)*'/g;
+const withoutSentences = {
+  name: 'without-sentences',
+  enforce: 'pre' as const,
+  transform: (code: string, id: string) =>
+    id.includes('/src/api/calls/')
+      ? code.replaceAll(literals, (each) => (/^'[A-Z]\S* .* /.test(each) ? "''" : each))
+      : null,
+};
+
 /** The page as static files in `dist/web`. Their names have a hash of their content; addresses are relative to the `base` of the document. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
   publicDir: false,
+  plugins: [withoutSentences],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: { alias: { 'signalbox/client': fileURLToPath(new URL('../src/client/index.ts', import.meta.url)) } },
   build: {

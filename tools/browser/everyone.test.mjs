@@ -9,6 +9,8 @@ const hostileOn = {
   'job: definition': '<img src=x onerror=alert(1)> javascript:alert(1) ‹U+202E›txt',
   'job: failed': 'once',
   logs: 'ERROR <b>x</b>',
+  'timeline: run': 'no data for bob <img src=x onerror=alert(1)>',
+  'runs: compared': '<img src=x onerror=alert(1)> javascript:alert(1) ‹U+202E›txt',
 };
 
 let server;
@@ -34,6 +36,8 @@ before(async () => {
   const odd = { ...jobNamed('a/b%#?é🚀', 'exit 0'), Type: 'batch', Name: hostile };
   for (const job of [web, batch, dispatched, periodic, large, odd]) await register(server.url, job);
   const id = await allocationOf(server.url, 'web', ['running']);
+  const instances = [];
+  for (const customer of ['bob', hostile]) instances.push(await ranFor(customer));
   const nodes = await (await fetch(`${server.url}/v1/nodes`)).json();
   address = {
     now: '',
@@ -63,6 +67,15 @@ before(async () => {
     schedule: 'schedule?try=*+*+*+*+*+*&zone=UTC',
     nodes: 'nodes',
     node: `nodes/${nodes[0].ID}`,
+    timeline: 'timeline',
+    'timeline: job': 'timeline?of=job:default/web',
+    'timeline: run': 'timeline?of=run:default/once/1',
+    'timeline: filtered empty': 'timeline?of=run:default/once/1&show=notifications',
+    'timeline: gone': 'timeline?of=job:default/none',
+    'timeline: nothing': 'timeline?of=none',
+    'runs: one': 'runs/default/once/1',
+    'runs: compared': `runs/default/dispatched/${instances[0]}?with=${instances[1]}`,
+    'runs: gone': 'runs/default/once/99',
     system: 'system',
     'try rules': 'access/try?call=jobs.stop',
     'action on many jobs, of another tab': 'bulk/none',
@@ -76,6 +89,17 @@ after(async () => {
 afterEach(async () => {
   for (const context of contexts.splice(0)) await context.close();
 });
+
+/** Dispatches a run and waits for its end; returns the end of its ID. */
+async function ranFor(customer) {
+  const asked = { method: 'POST', body: JSON.stringify({ Meta: { customer } }) };
+  const { DispatchedJobID } = await (await fetch(`${server.url}/v1/job/dispatched/dispatch`, asked)).json();
+  await eventually(
+    async () => ((await (await fetch(`${server.url}/v1/jobs/runs?job=${encodeURIComponent(DispatchedJobID)}`)).json()).length > 0 ? true : undefined),
+    () => `the end of ${DispatchedJobID}`,
+  );
+  return DispatchedJobID.slice('dispatched/'.length);
+}
 
 async function opened(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
@@ -109,7 +133,7 @@ const schemes = {
   'forced colours': { colorScheme: 'light', forcedColors: 'active', reducedMotion: 'reduce' },
 };
 
-test('every screen is accessible in light, dark and forced colours, and no wider than 320 px but its tables and code', async () => {
+test('every screen is accessible in light, dark and forced colours, and no wider than 320 px, or 1,280 px at 200 %, but its tables and code', async () => {
   const { page, faults } = await opened();
   await page.goto(`${server.url}/ui/`);
   await arrived(page);
@@ -128,20 +152,22 @@ test('every screen is accessible in light, dark and forced colours, and no wider
     assert.equal(await page.evaluate(() => document.getAnimations().length), 0, `${name} moves`);
     await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'no-preference' });
     titles.set(name, await page.title());
-    await page.setViewportSize({ width: 320, height: 640 });
-    const width = await page.evaluate(() => document.documentElement.scrollWidth);
-    if (width > 320) {
-      wide[name] = await page.evaluate(() => {
+    // A narrow screen, and 1,280 px at 200 %.
+    for (const [most, height] of [[320, 640], [640, 450]]) {
+      await page.setViewportSize({ width: most, height });
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      if (width <= most) continue;
+      wide[`${name}, ${most} px`] = await page.evaluate((right) => {
         const inTable = (each) => each.closest('table, pre, code, .scroll, .window, .log, .cm-editor') !== null;
-        return [...document.querySelectorAll('body *')].filter((each) => each.getBoundingClientRect().right > 320.5 && !inTable(each)).slice(0, 4).map((each) => each.outerHTML.slice(0, 120));
-      });
-      wide[name].unshift(width);
+        return [...document.querySelectorAll('body *')].filter((each) => each.getBoundingClientRect().right > right + 0.5 && !inTable(each)).slice(0, 4).map((each) => each.outerHTML.slice(0, 120));
+      }, most);
+      wide[`${name}, ${most} px`].unshift(width);
     }
     await page.setViewportSize({ width: 1280, height: 900 });
   }
   assert.deepEqual(found, {});
   assert.deepEqual(wide, {});
-  const names = [...titles].filter(([name]) => /^(?:now|jobs|new job|functions|schedule|nodes|system|not found|job: edit)$/.test(name));
+  const names = [...titles].filter(([name]) => /^(?:now|jobs|new job|functions|schedule|nodes|timeline|runs: one|system|not found|job: edit)$/.test(name));
   assert.equal(new Set(names.map(([, title]) => title)).size, names.length, JSON.stringify(names));
   assert.deepEqual(faults, []);
 });
@@ -202,7 +228,7 @@ test('simulations and actions on many jobs are accessible with their results, an
 
 test('hostile names are text, and a link of data leads nowhere but to web pages', async () => {
   const { page, faults } = await opened();
-  for (const screen of ['job: definition', 'job: failed', 'logs']) {
+  for (const screen of Object.keys(hostileOn)) {
     await page.goto(`${server.url}/ui/${address[screen]}`);
     await arrived(page);
     await page.waitForFunction((text) => document.querySelector('main').innerText.includes(text), hostileOn[screen]);

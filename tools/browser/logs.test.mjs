@@ -260,15 +260,9 @@ test('a hostile pattern ends, a wrong one says so, and the next search has its o
   assert.deepEqual(faults, []);
 });
 
-test('a line of 5 MB is shown by its beginning, and the page stays quick', async () => {
-  const { stdout, id } = await fed('wide');
-  await appendFile(stdout, `before\n${'wide '.repeat(1_000_000)}\n`);
-  await page.goto(addressOf(id));
-  // Only a part of the line is within what is read first.
-  await page.getByRole('button', { name: /^all / }).waitFor();
-  await appendFile(stdout, `${'more '.repeat(1_000_000)}\nafter\n`);
-  await page.getByText('after', { exact: true }).waitFor({ timeout: 10_000 });
-  const delay = await page.evaluate(async () => {
+/** How long input would wait, in milliseconds: the longest of twenty turns of the page. */
+const longestDelay = () =>
+  page.evaluate(async () => {
     let longest = 0;
     for (let frame = 0, last = performance.now(); frame < 20; frame++) {
       await new Promise((resolve) => setTimeout(resolve));
@@ -277,10 +271,35 @@ test('a line of 5 MB is shown by its beginning, and the page stays quick', async
     }
     return longest;
   });
+
+test('a line of 5 MB is shown by its beginning, and the page stays quick', async () => {
+  const { stdout, id } = await fed('wide');
+  await appendFile(stdout, `before\n${'wide '.repeat(1_000_000)}\n`);
+  await page.goto(addressOf(id));
+  // Only a part of the line is within what is read first.
+  await page.getByRole('button', { name: /^all / }).waitFor();
+  await appendFile(stdout, `${'more '.repeat(1_000_000)}\nafter\n`);
+  await page.getByText('after', { exact: true }).waitFor({ timeout: 10_000 });
+  const delay = await longestDelay();
   assert.ok((await page.locator('.log').innerText()).length < 50_000);
   assert.ok(delay < 500);
   await page.getByRole('button', { name: 'Load earlier' }).click();
   await becomes(hint, (text) => !text.includes('earlier part') && /bytes 0–10,000,015/.test(text));
+  assert.deepEqual(faults, []);
+});
+
+test('a file of 30 MB is shown by its beginning, and the page stays quick', async () => {
+  const script = `{ printf 'begin '; head -c 30000000 /dev/zero | tr '\\0' x; } > "$NOMAD_ALLOC_DIR/payload.txt"; echo written; exec sleep 600`;
+  await register(server.url, jobNamed('heavy', script));
+  const id = await allocationOf(server.url, 'heavy', ['running']);
+  await page.goto(addressOf(id));
+  await page.getByText('written', { exact: true }).waitFor();
+  await page.goto(`${server.url}/ui/allocs/${id}/files/alloc`);
+  await page.getByRole('button', { name: 'payload.txt' }).click();
+  await page.getByText('begin xxx').waitFor();
+  const delay = await longestDelay();
+  assert.ok(delay < 200, `${delay} ms`);
+  assert.ok((await page.locator('pre').innerText()).length <= 65_536);
   assert.deepEqual(faults, []);
 });
 

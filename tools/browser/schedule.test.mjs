@@ -111,6 +111,28 @@ test('an expression that launches very often warns with its number of launches a
   assert.deepEqual(faults, []);
 });
 
+test('the form for a job warns of an expression that launches very often, before anything is saved', async () => {
+  const { page, faults, url } = await installationAt('2026-03-27T12:00:00Z');
+  await page.goto(`${url}/ui/jobs/new`);
+  const source = page.getByLabel('Job specification').and(page.locator('.cm-content'));
+  const written = async (cron) => {
+    await source.press('Control+a');
+    await page.keyboard.insertText(
+      `job "often" {\n type = "batch"\n periodic {\n crons = ["${cron}"]\n }\n group "g" {\n task "main" {\n driver = "raw_exec"\n config {\n command = "/bin/true"\n }\n }\n }\n}\n`,
+    );
+  };
+  await written('* * */4 * * * *');
+  await page.locator('.notice.waiting').getByText('21,600 launches a day').waitFor();
+  await written('0 */4 * * *');
+  await page.locator('p.hint').getByText('6 launches a day').waitFor();
+  await written('nonsense');
+  await page.getByText('0 launches a day').waitFor();
+  await page.getByRole('button', { name: /^Plan/ }).click();
+  await page.getByRole('alert').waitFor();
+  assert.deepEqual((await (await fetch(`${url}/v1/jobs`)).json()).length, 0);
+  assert.deepEqual(faults, []);
+});
+
 test('a schedule of many launches is counted by day', async () => {
   const { page, faults, url } = await installationAt('2026-03-27T12:00:00Z');
   await register(url, periodic('quarterly', ['*/15 * * * *'], 'UTC'));

@@ -23,10 +23,13 @@ export function startBrowser(names) {
   return chromium.launch({ executablePath, args });
 }
 
-/** A server of the built package. `ended` ends it. */
-export async function startServer(...options) {
-  const command = ['serve', '--listen', '127.0.0.1:0', '--store', 'memory', ...options];
-  const server = spawn(process.execPath, [`${root}dist/cli.js`, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** A server of the built package on memory. `ended` ends it, `killed` at once. */
+export const startServer = (...options) => startServerOf(`${root}dist/cli.js`, '--store', 'memory', ...options);
+
+/** A server of a built package, by its command line. */
+export async function startServerOf(program, ...options) {
+  const command = ['serve', '--listen', '127.0.0.1:0', ...options];
+  const server = spawn(process.execPath, [program, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(server, 'exit');
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
   const printed = async (pattern) => {
@@ -37,11 +40,12 @@ export async function startServer(...options) {
       if (found !== undefined) return found;
     }
   };
-  const ended = async () => {
-    server.kill('SIGTERM');
+  const endedBy = async (signal) => {
+    server.kill(signal);
     await exited;
   };
-  return { url: await printed(/listening on (\S+)/), printed, ended };
+  const [ended, killed] = ['SIGTERM', 'SIGKILL'].map((signal) => () => endedBy(signal));
+  return { url: await printed(/listening on (\S+)/), printed, ended, killed };
 }
 
 /** Nodes of this machine that run agents of the built package, with these names and amounts of memory in MiB; `call` is that of an operator. */
@@ -97,6 +101,31 @@ export async function startTap(target) {
   return { port: tap.address().port, talks, ended: () => tap.close() };
 }
 
+/** An address that stays the same for whatever server is `at` it; while none is, connections are refused at once. */
+export async function startAddress() {
+  const sockets = new Set();
+  let target;
+  const address = createServer((client) => {
+    if (target === undefined) return client.destroy();
+    const server = connect(Number(new URL(target).port), '127.0.0.1');
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ]) {
+      sockets.add(one);
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      one.on('close', () => sockets.delete(one));
+    }
+  });
+  await once(address.listen(0, '127.0.0.1'), 'listening');
+  const at = (url) => {
+    target = url;
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url: `http://127.0.0.1:${address.address().port}`, at, ended: () => address.close() };
+}
+
 /** Serves these pages by their paths, one for each connection. */
 export async function startPages(byPath) {
   const server = createHttpServer((request, response) => {
@@ -108,9 +137,9 @@ export async function startPages(byPath) {
   return { url: `http://127.0.0.1:${server.address().port}`, ended: () => server.close() };
 }
 
-/** Repeats the call until it returns a value other than undefined, for at most ten seconds. */
-export async function eventually(attempt, what) {
-  const until = Date.now() + 10_000;
+/** Repeats the call until it returns a value other than undefined, for at most ten seconds, or as long as it is given. */
+export async function eventually(attempt, what, longest = 10_000) {
+  const until = Date.now() + longest;
   for (;;) {
     const found = await attempt();
     if (found !== undefined) return found;

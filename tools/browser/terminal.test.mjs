@@ -130,3 +130,36 @@ test('a command line without a terminal takes lines; the right that is taken awa
   assert.equal(await page.getByRole('link', { name: 'Exec' }).count(), 0);
   assert.deepEqual(faults, []);
 });
+
+test('an action shows output, exit code and duration, has the size of its terminal, is copied, and ends with the right', { timeout }, async () => {
+  const allowed = 'namespace "default" { capabilities = ["read-job", "list-jobs", "alloc-exec", "alloc-node-exec"] }';
+  await call('POST', '/v1/acl/policy/acts', { Name: 'acts', Rules: allowed });
+  const { SecretID } = await call('POST', '/v1/acl/token', { Name: 'bob', Type: 'client', Policies: ['acts'] });
+  const job = jobNamed('acting', 'exec sleep 600', [
+    { Name: 'greet', Command: '/bin/sh', Args: ['-c', String.raw`printf '\033[32mhello\033[0m\n\033]52;c;c3RvbGVu\007'; stty size | tr " " x; sleep 1; stty size | tr " " x; exit 4`] },
+    { Name: '<b>endless</b>', Command: '/bin/sh', Args: ['-c', 'while true; do echo tick; sleep 0.1; done'] },
+  ]);
+  await call('POST', '/v1/jobs', { Job: job });
+  await eventually(
+    async () => (await call('GET', '/v1/job/acting/allocations')).find(({ ClientStatus }) => ClientStatus === 'running')?.ID,
+    () => 'a running allocation',
+  );
+  await signedIn('jobs/default/acting', SecretID);
+  await page.getByRole('link', { name: 'Actions' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await sees('hello');
+  await page.setViewportSize({ width: 800, height: 500 });
+  await page.getByText(/^Exit code 4 after 1\.\d s/).waitFor();
+  const sizes = (await output().innerText()).match(/\b\d+x\d+\b/g);
+  assert.equal(new Set(sizes).size, 2, `another size after the window was made smaller, ${sizes}`);
+  await page.getByRole('button', { name: 'Copy the output' }).click();
+  assert.match((await page.evaluate(() => window.copied)).join(), /^hello\n\d+x\d+\n\d+x\d+\n$/);
+  await page.getByRole('combobox', { name: 'Action' }).selectOption('<b>endless</b> in main');
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await sees('tick');
+  await call('POST', '/v1/acl/policy/acts', { Name: 'acts', Rules: allowed.replace(', "alloc-exec", "alloc-node-exec"', '') });
+  await page.getByText(/^Ended after /).waitFor();
+  await page.getByRole('alert').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Run again' }).isDisabled());
+  assert.deepEqual(faults, []);
+});

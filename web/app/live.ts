@@ -3,7 +3,7 @@ import type { Indexed } from 'signalbox/client';
 import { box, lostSince, refusals } from './engine.js';
 import { type CallerRights, may, mayInArea, receiveRights, rights } from './rights.js';
 import { checkSession, session } from './session.js';
-import { mountUrl } from './settings.js';
+import { mountUrl, pageUrl } from './settings.js';
 
 /*
  * What has changed at the server. One tab of a browser follows the event stream and the caller's rights and relays both to the
@@ -38,6 +38,15 @@ export const connection = computed(() => {
     ? { state: 'live' as const }
     : { state: 'lost' as const, since: lostSince.value };
 });
+
+/** Whether the server has another build of the page than the one that runs here. */
+export const isOutdated = signal(false);
+
+async function compareBuild(): Promise<void> {
+  const answer = await fetch(pageUrl, { cache: 'no-cache' }).catch(() => undefined);
+  const running = document.querySelector('script[type=module]')?.getAttribute('src');
+  if (answer?.ok === true && typeof running === 'string') isOutdated.value = !(await answer.text()).includes(running);
+}
 
 type Listener = (changes: readonly Change[] | undefined) => void;
 const listeners = new Set<Listener>();
@@ -75,6 +84,7 @@ function relay(message: Relayed): void {
 export function beginFollowing(): void {
   watchVisibility();
   let ended: AbortController | undefined;
+  let isFirst = true;
   effect(() => {
     const follows = session.value === 'signed-in' && isShown.value && !isPaused.value;
     ended?.abort();
@@ -82,6 +92,8 @@ export function beginFollowing(): void {
     if (!follows) return;
     ended = new AbortController();
     void becomeLeader(ended.signal);
+    if (!isFirst) void compareBuild();
+    isFirst = false;
     // What this tab missed meanwhile.
     notify(undefined);
     if (rights.peek() === undefined) void readRightsOnce();
@@ -89,6 +101,12 @@ export function beginFollowing(): void {
   });
   effect(() => {
     if (refusals.value > 0) void afterRefusal();
+  });
+  let wasLost = false;
+  effect(() => {
+    const { state } = connection.value;
+    if (wasLost && state === 'live' && isShown.value) void compareBuild();
+    wasLost = state === 'lost';
   });
 }
 

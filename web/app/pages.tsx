@@ -18,7 +18,9 @@ const NodeScreen = lazy(() => import('../screens/nodes.js').then((each) => each.
 const NodesScreen = lazy(() => import('../screens/nodes.js').then((each) => each.NodesScreen));
 const NotifyScreen = lazy(() => import('../screens/notify/notify.js').then((each) => each.NotifyScreen));
 const PortalPage = lazy(() => import('../screens/portal/portal.js').then((each) => each.PortalPage));
+const RunScreen = lazy(() => import('../screens/runs.js').then((each) => each.RunScreen));
 const ScheduleScreen = lazy(() => import('../screens/schedule.js').then((each) => each.ScheduleScreen));
+const TimelineScreen = lazy(() => import('../screens/timeline.js').then((each) => each.TimelineScreen));
 const TopologyScreen = lazy(() => import('../screens/topology.js').then((each) => each.TopologyScreen));
 const VariablesScreen = lazy(() => import('../screens/variables.js').then((each) => each.VariablesScreen));
 const SystemScreen = lazy(() => import('../screens/system.js').then((each) => each.SystemScreen));
@@ -55,6 +57,9 @@ function Current() {
   if (first === 'functions' && second !== undefined && third !== undefined)
     return <FunctionScreen key={`${second}/${third}`} namespace={second} name={third} />;
   if (first === 'schedule' && second === undefined) return <ScheduleScreen />;
+  if (first === 'runs' && second !== undefined && third !== undefined && fourth !== '')
+    return <RunScreen key={`${second}/${third}/${fourth}`} namespace={second} job={third} instance={fourth} />;
+  if (first === 'timeline' && second === undefined) return <TimelineScreen />;
   if (first === 'access') return <AccessScreen key={path.join('\0')} path={path.slice(1)} />;
   if (first === 'system') return <SystemScreen />;
   if (first === 'variables') return <VariablesScreen key={path.join('\0')} segments={path.slice(1)} />;

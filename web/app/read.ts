@@ -29,12 +29,13 @@ interface ReadOptions<A> {
   readonly waits?: boolean;
   /** Reads again after so many milliseconds while the tab is shown, for values that change without events. */
   readonly every?: number;
+  /** Follows changes at most this often, in milliseconds; half a second unless set. */
+  readonly pause?: number;
   /** Keeps equal records of the previous value, so that their rows are not rendered again. */
   readonly keep?: (next: Shown<A>, previous: Shown<A>) => Shown<A>;
 }
 
-/** Reads follow changes at most this often, in milliseconds. */
-const shortestPause = 500;
+const usualPause = 500;
 const mostCached = 60;
 
 class Read<A> {
@@ -46,6 +47,8 @@ class Read<A> {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #interval: ReturnType<typeof setInterval> | undefined;
   #lastAt = 0;
+  #isWanted = false;
+  #running: Promise<void> | undefined;
   #index: number | undefined;
 
   constructor(options: ReadOptions<A>) {
@@ -85,21 +88,31 @@ class Read<A> {
     this.#timer = undefined;
   }
 
-  /** Reads again, at the latest after the shortest pause. */
+  /** Reads again, at the latest after the pause. */
   soon(): void {
     if (this.#timer !== undefined || this.#users === 0) return;
-    const wait = Math.max(0, this.#lastAt + shortestPause - performance.now());
+    const { pause = usualPause } = this.options;
+    const wait = Math.max(0, this.#lastAt + pause - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.now();
     }, wait);
   }
 
-  /** Reads at once. */
-  async now(): Promise<void> {
-    if (this.#users === 0) return;
-    this.#lastAt = performance.now();
-    await this.#once({ signal: this.#ended.signal });
+  /** Reads at once, or once more when the read in progress has ended: an answer never replaces a later one. */
+  now(): Promise<void> {
+    this.#isWanted = true;
+    this.#running ??= this.#readWhileWanted();
+    return this.#running;
+  }
+
+  async #readWhileWanted(): Promise<void> {
+    while (this.#isWanted && this.#users > 0) {
+      this.#isWanted = false;
+      this.#lastAt = performance.now();
+      await this.#once({ signal: this.#ended.signal });
+    }
+    this.#running = undefined;
   }
 
   async #follow(ended: AbortSignal): Promise<void> {
@@ -185,6 +198,17 @@ export function useRead<A>(key: string, options: ReadOptions<A>): Reading<Shown<
   read.options = options;
   useEffect(() => read.attach(), [read]);
   return useMemo(() => ({ state: read.state, refresh: () => read.now() }), [read]);
+}
+
+/** Reads the value again now and then, for what changes without a change of records: the number that wait. */
+export function useRefresh({ refresh }: Reading<unknown>, isActive: boolean, milliseconds = 10_000): void {
+  useEffect(() => {
+    if (!isActive) return;
+    const timer = setInterval(() => {
+      if (isShown.peek() && !isPaused.peek()) void refresh();
+    }, milliseconds);
+    return () => clearInterval(timer);
+  }, [refresh, isActive, milliseconds]);
 }
 
 function readOf<A>(key: string, options: ReadOptions<A>): Read<A> {

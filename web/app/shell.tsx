@@ -7,7 +7,7 @@ import { Toasts } from '../parts/toasts.js';
 import { durationText } from '../rules/durations.js';
 import { Find } from './find.js';
 import { moveRow, useKey } from './keys.js';
-import { connection, isPaused } from './live.js';
+import { connection, isOutdated, isPaused } from './live.js';
 import { prefer, preferences } from './preferences.js';
 import { callerName, may, mayInArea, namespaceNames, rights } from './rights.js';
 import { addressOf, arrivals, Link, navigate, place, scrollWanted, section, setQuery } from './router.js';
@@ -43,7 +43,7 @@ const sections: readonly Section[] = [
     title: 'Jobs',
     key: 'j',
     isShown: () => may('jobs.list', '*') || may('jobs.read', '*'),
-    also: ['allocs', 'bulk', 'evaluations'],
+    also: ['allocs', 'bulk', 'evaluations', 'runs'],
   },
   { path: 'functions', title: 'Functions', key: 'f', isShown: () => may('functions.list', '*') },
   { path: 'schedule', title: 'Schedule', key: 's', isShown: () => may('jobs.read', '*') },
@@ -54,6 +54,7 @@ const sections: readonly Section[] = [
     key: 'n',
     isShown: () => Object.keys(rights.value?.workspaces ?? {}).length > 0 || rights.value?.management === true,
   },
+  { path: 'timeline', title: 'Timeline', key: 't', isShown: () => true },
   { path: 'variables', title: 'Variables', key: 'v', isShown: () => true },
   { path: 'access', title: 'Access', key: 'a', isShown: () => true },
   { path: 'system', title: 'System', key: 'y', isShown: () => true },
@@ -224,6 +225,14 @@ function Connection() {
     return (
       <span class="mark failed" role="status">
         ✕ reconnecting, stale for {durationText(Math.max(1000, Date.now() - value.since + 0 * serverNow.value))}
+      </span>
+    );
+  if (isOutdated.value)
+    return (
+      <span role="status">
+        <button type="button" class="primary" onClick={() => location.reload()}>
+          The server has another version: reload
+        </button>
       </span>
     );
   return (

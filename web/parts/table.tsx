@@ -2,6 +2,7 @@ import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { preferences } from '../app/preferences.js';
 import { counted } from '../rules/durations.js';
+import { type HeldRows, heldRows } from '../rules/lists.js';
 
 export interface Column<T> {
   readonly key: string;
@@ -22,6 +23,8 @@ interface TableProps<T> {
   readonly selection?: Selection;
   /** Whether the server has further rows, and how to get them. */
   readonly more?: { readonly isLoading: boolean; readonly load: () => void } | undefined;
+  /** Called with the rows that are in the document, from one to before another, when they have changed and scrolling pauses. */
+  readonly show?: (from: number, to: number) => void;
 }
 
 interface Selection {
@@ -31,18 +34,25 @@ interface Selection {
 }
 
 /** Lists of at most this many rows are in the document as a whole. */
-const mostWhole = 200;
+const mostWhole = 40;
 const heights = { comfortable: 40, compact: 28 };
 /** Rows above and below what is visible. */
 const margin = 8;
+/** Milliseconds. */
+const pauseOfScroll = 100;
 
 /** A table with only its visible rows in the document, however long the list is. */
-export function DataTable<T>({ name, columns, rows, idOf, sort, selection, more }: TableProps<T>) {
+export function DataTable<T>({ name, columns, rows, idOf, sort, selection, more, show }: TableProps<T>) {
   const isWindowed = rows.length > mostWhole;
   const height = heights[preferences.value.density];
   const box = useRef<HTMLElement>(null);
   const [from, to] = useVisible(box, rows.length, height, isWindowed);
   const shown = isWindowed ? rows.slice(from, to) : rows;
+  useEffect(() => {
+    if (show === undefined) return undefined;
+    const timer = setTimeout(() => (isWindowed ? show(from, to) : show(0, rows.length)), pauseOfScroll);
+    return () => clearTimeout(timer);
+  }, [from, to, isWindowed]);
   const width = columns.length + (selection === undefined ? 0 : 1);
   useEffect(() => {
     if (more !== undefined && !more.isLoading && isWindowed && to >= rows.length - 20) more.load();
@@ -133,33 +143,36 @@ interface RowProps<T> {
   readonly isSelected: boolean;
 }
 
-/** Rendered again only when its record, its place or its selection has changed. */
-class Row<T> extends Component<RowProps<T>> {
-  override shouldComponentUpdate(next: RowProps<T>): boolean {
-    const { row, columns, index, isSelected } = this.props;
-    return next.row !== row || next.columns !== columns || next.index !== index || next.isSelected !== isSelected;
+function Row<T>({ id, row, columns, index, selection, isSelected }: RowProps<T>) {
+  return (
+    <tr aria-rowindex={index} class={isSelected ? 'selected' : ''} data-row={id}>
+      {selection !== undefined && (
+        <td>
+          <input
+            type="checkbox"
+            checked={isSelected}
+            aria-label={`Select ${selection.nameOf(id)}`}
+            onChange={() => selection.toggle(id)}
+          />
+        </td>
+      )}
+      <Cells row={row} columns={columns} />
+    </tr>
+  );
+}
+
+/** Rendered again only when the record has changed, also when the row has another place. */
+class Cells<T> extends Component<Pick<RowProps<T>, 'row' | 'columns'>> {
+  override shouldComponentUpdate(next: Pick<RowProps<T>, 'row' | 'columns'>): boolean {
+    return next.row !== this.props.row || next.columns !== this.props.columns;
   }
 
-  override render({ id, row, columns, index, selection, isSelected }: RowProps<T>) {
-    return (
-      <tr aria-rowindex={index} class={isSelected ? 'selected' : ''} data-row={id}>
-        {selection !== undefined && (
-          <td>
-            <input
-              type="checkbox"
-              checked={isSelected}
-              aria-label={`Select ${selection.nameOf(id)}`}
-              onChange={() => selection.toggle(id)}
-            />
-          </td>
-        )}
-        {columns.map(({ key, isNumber, cell }) => (
-          <td key={key} class={isNumber === true ? 'number' : ''}>
-            {cell(row)}
-          </td>
-        ))}
-      </tr>
-    );
+  override render({ row, columns }: Pick<RowProps<T>, 'row' | 'columns'>) {
+    return columns.map(({ key, isNumber, cell }) => (
+      <td key={key} class={isNumber === true ? 'number' : ''}>
+        {cell(row)}
+      </td>
+    ));
   }
 }
 
@@ -170,7 +183,7 @@ function useVisible(
   height: number,
   isActive: boolean,
 ): readonly [number, number] {
-  const [range, setRange] = useState<readonly [number, number]>([0, 60]);
+  const [range, setRange] = useState<readonly [number, number]>([0, 30]);
   useEffect(() => {
     const element = box.current;
     if (element === null || !isActive) return;
@@ -191,34 +204,23 @@ function useVisible(
   return [Math.min(range[0], Math.max(0, count - 1)), Math.min(range[1], count)];
 }
 
-interface Steady<T> {
-  readonly rows: readonly T[];
-  /** How many rows would appear, vanish or move. */
-  readonly changes: number;
-  readonly show: () => void;
-}
-
-/**
- * The rows in the order in which they are shown: while the list is held (hovered, focused, selected) records change in place, and rows that would
- * appear, vanish or move are counted.
- */
-export function useSteadyRows<T>(rows: readonly T[], idOf: (row: T) => string, isHeld: boolean): Steady<T> {
+/** The rows in the order in which they are shown: it stays while the list is held (hovered, focused, selected), until `show`. */
+export function useSteadyRows<T>(
+  rows: readonly T[],
+  idOf: (row: T) => string,
+  isHeld: boolean,
+): HeldRows<T> & { readonly show: () => void } {
   const shown = useRef<readonly T[]>(rows);
   const [, render] = useState(0);
   if (!isHeld || shown.current.length === 0) {
     shown.current = rows;
     return { rows, changes: 0, show: () => undefined };
   }
-  const byId = new Map(rows.map((row) => [idOf(row), row]));
-  const steady = shown.current.map((row) => byId.get(idOf(row)) ?? row);
-  const before = new Set(shown.current.map(idOf));
-  const moved = rows.filter((row, at) => before.has(idOf(row)) && idOf(row) !== idOf(shown.current[at] ?? row)).length;
-  const changes =
-    rows.filter((row) => !before.has(idOf(row))).length + [...before].filter((id) => !byId.has(id)).length;
-  shown.current = steady;
+  const held = heldRows(shown.current, rows, idOf);
+  shown.current = held.rows;
   const show = (): void => {
     shown.current = rows;
     render((count) => count + 1);
   };
-  return { rows: steady, changes: changes === 0 && moved > 0 ? 1 : changes, show };
+  return { ...held, show };
 }

@@ -1,5 +1,4 @@
 import { ResultAsync } from 'neverthrow';
-import { useRef, useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
 import { lazy } from '../app/lazy.js';
@@ -11,14 +10,14 @@ import { Screen, Tabs } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import { ask } from '../parts/dialog.js';
 import { StatusMark } from '../parts/marks.js';
-import { Copy, Id, LongText, Text } from '../parts/text.js';
+import { Id, LongText, Text } from '../parts/text.js';
 import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
-import { bytesText, counted, durationText } from '../rules/durations.js';
-import { withoutCodes } from '../rules/terminal-output.js';
+import { bytesText, counted } from '../rules/durations.js';
 import { Logs } from './logs.js';
 
 const ExecTab = lazy(() => import('./terminal.js').then((each) => each.ExecTab));
+const ActionsTab = lazy(() => import('./terminal.js').then((each) => each.ActionsTab));
 
 type Allocation = NonNullable<ValueOf<typeof box.allocations.read>>;
 
@@ -179,7 +178,13 @@ function Content({ allocation, below }: { readonly allocation: Allocation; reado
         <ExecTab key={rest[0]} id={ID} namespace={Namespace} task={rest[0]} tasks={tasks} />
       )}
       {view === 'files' && <Files id={ID} namespace={Namespace} path={rest} />}
-      {view === 'actions' && <Actions id={ID} namespace={Namespace} jobId={JobID} group={allocation.TaskGroup} />}
+      {view === 'actions' && (
+        <ActionsTab
+          namespace={Namespace}
+          jobId={JobID}
+          allocations={[{ id: ID, group: allocation.TaskGroup, name: allocation.Name }]}
+        />
+      )}
     </>
   );
 }
@@ -460,163 +465,4 @@ function firstOf(
     type: 'not_read',
     message: error instanceof Error ? error.message : 'it cannot be read',
   }));
-}
-
-type Action = ValueOf<typeof box.jobs.actions>[number];
-
-function Actions({
-  id,
-  namespace,
-  jobId,
-  group,
-}: {
-  readonly id: string;
-  readonly namespace: string;
-  readonly jobId: string;
-  readonly group: string;
-}) {
-  const actions = useRead(`actions:${namespace}/${jobId}`, {
-    topics: ['Job'],
-    read: ({ signal }) => box.jobs.actions(jobId, { namespace, signal }),
-  });
-  return (
-    <View
-      reading={actions}
-      what="the actions"
-      needs={`read-job in ${namespace}`}
-      isEmpty={(list) => list.every(({ TaskGroupName }) => TaskGroupName !== group)}
-      empty={<p>The job declares no actions for this group.</p>}
-    >
-      {(list) => (
-        <>
-          {list
-            .filter(({ TaskGroupName }) => TaskGroupName === group)
-            .map((action) => (
-              <RunAction
-                key={`${action.TaskName} ${action.Name}`}
-                id={id}
-                namespace={namespace}
-                jobId={jobId}
-                action={action}
-              />
-            ))}
-        </>
-      )}
-    </View>
-  );
-}
-
-interface Outcome {
-  readonly output: string;
-  readonly exitCode: number | undefined;
-  readonly took: number;
-  readonly failure: string;
-  readonly isRunning: boolean;
-}
-
-const begun: Outcome = { output: '', exitCode: undefined, took: 0, failure: '', isRunning: true };
-/** The most characters of output that are kept. */
-const mostOutput = 1_000_000;
-
-interface Frame {
-  readonly stdout?: { readonly data?: string };
-  readonly stderr?: { readonly data?: string };
-  readonly exited?: boolean;
-  readonly result?: { readonly exit_code?: number };
-}
-
-/** An action with its output, exit code and duration. */
-function RunAction({
-  id,
-  namespace,
-  jobId,
-  action,
-}: {
-  readonly id: string;
-  readonly namespace: string;
-  readonly jobId: string;
-  readonly action: Action;
-}) {
-  const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
-  const stopped = useRef<AbortController | undefined>(undefined);
-  const run = async (): Promise<void> => {
-    const abort = new AbortController();
-    stopped.current = abort;
-    const since = performance.now();
-    let now = begun;
-    const show = (changes: Partial<Outcome>): void => {
-      now = { ...now, ...changes, took: performance.now() - since };
-      setOutcome(now);
-    };
-    show({});
-    const opened = await box.jobs.runAction(jobId, {
-      namespace,
-      allocationId: id,
-      task: action.TaskName,
-      action: action.Name,
-      tty: 'false',
-      signal: abort.signal,
-    });
-    if (opened.isErr()) return show({ failure: messageOf(opened.error), isRunning: false });
-    const decoder = new TextDecoder();
-    for await (const message of opened.value.messages) {
-      const frame = JSON.parse(String(message)) as Frame;
-      const data = frame.stdout?.data ?? frame.stderr?.data;
-      if (data !== undefined)
-        show({
-          output: (
-            now.output +
-            decoder.decode(
-              Uint8Array.from(atob(data), (unit) => unit.charCodeAt(0)),
-              { stream: true },
-            )
-          ).slice(-mostOutput),
-        });
-      if (frame.exited === true) show({ exitCode: frame.result?.exit_code });
-    }
-    const end = await opened.value.closed;
-    const wasRefused = now.exitCode === undefined && !abort.signal.aborted;
-    show({ isRunning: false, failure: wasRefused ? end.reason || 'The connection ended before the command.' : '' });
-  };
-  const command = [action.Command, ...(action.Args ?? [])].join(' ');
-  return (
-    <section class="panel">
-      <div class="line">
-        <span class="what">
-          <strong>
-            <Text of={action.Name} />
-          </strong>{' '}
-          in <Text of={action.TaskName} />{' '}
-          <code>
-            <Text of={command} />
-          </code>
-        </span>
-        {outcome?.isRunning === true ? (
-          <button type="button" onClick={() => stopped.current?.abort()}>
-            End it
-          </button>
-        ) : (
-          <button type="button" onClick={() => void run()}>
-            Run
-          </button>
-        )}
-      </div>
-      {outcome !== undefined && (
-        <>
-          <p role="status">
-            {outcome.isRunning ? 'Running' : outcome.exitCode === undefined ? 'Ended' : `Exit code ${outcome.exitCode}`}{' '}
-            · {durationText(outcome.took)} <Copy value={outcome.output} what="the output" label="Copy" />
-          </p>
-          {outcome.failure !== '' && (
-            <p class="notice failed" role="alert">
-              <Text of={outcome.failure} />
-            </p>
-          )}
-          <pre tabIndex={0}>
-            <LongText of={withoutCodes(outcome.output)} first={65_536} />
-          </pre>
-        </>
-      )}
-    </section>
-  );
 }

@@ -4,7 +4,7 @@ import { box, type EntryOf, type Failure } from '../app/engine.js';
 import { useKey } from '../app/keys.js';
 import { lazy } from '../app/lazy.js';
 import { prefer, preferences } from '../app/preferences.js';
-import { keepEqual, useRead } from '../app/read.js';
+import { keepEqual, type Reading, useRead } from '../app/read.js';
 import { mayEdit } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
@@ -15,6 +15,7 @@ import { type Column, DataTable, useSteadyRows } from '../parts/table.js';
 import { Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
+import { beginOf, type PageChain, pagesToRead, rowsOf, withPage } from '../rules/lists.js';
 import type { ListedJobs } from './bulk.js';
 
 const BulkActions = lazy(() => import('./bulk.js').then((each) => each.BulkActions));
@@ -28,7 +29,7 @@ interface JobRow {
   readonly activity: Activity | undefined;
 }
 
-const pageSize = 100;
+const pageSize = 50;
 const orders = ['-changed', 'id', 'status', '-last_run', 'last_outcome', 'next_launch', 'type', 'priority'];
 const outcomes = ['failed', 'succeeded', 'stopped', 'timed_out', 'lost'];
 
@@ -57,23 +58,19 @@ export function JobsScreen() {
   const outcome = query.get('last') ?? '';
   const sort = query.get('sort') ?? '-changed';
   const withInstances = query.get('instances') === 'yes';
-  const [pages, setPages] = useState(1);
   const filter = filterOf(asked);
   const listKey = JSON.stringify(['jobs', namespace, filter, outcome, sort, withInstances]);
-  useEffect(() => setPages(1), [listKey]);
-
-  const whole = [filter, withInstances ? undefined : 'ParentID == ""']
-    .filter((part) => part !== undefined)
-    .join(' and ');
-  const asking = {
+  const conditions = [filter, withInstances ? undefined : 'ParentID == ""'].filter((each) => each !== undefined);
+  const wanted = {
     namespace,
-    ...(whole === '' ? {} : { filter: whole }),
+    ...(conditions.length === 0 ? {} : { filter: conditions.join(' and ') }),
     ...(outcome === '' ? {} : { lastOutcome: outcome }),
   };
-  const list = useRead(`${listKey}:${pages}`, {
+  const extent = useMemo(() => ({ wanted: 1, shown: [0, 0] as readonly [number, number] }), [listKey]);
+  const list: Reading<PageChain<JobEntry>> = useRead(listKey, {
     topics: ['Job', 'Allocation', 'Deployment', 'Evaluation'],
-    read: ({ signal }) => pagesOf(pages, { ...asking, sort, signal }),
-    keep: (next, previous) => ({ ...next, items: keepEqual(next.items, previous.items, idOf) }),
+    read: ({ signal }) =>
+      new ResultAsync(readChain(list.state.peek().value ?? [], extent, { ...wanted, sort, signal, perPage: pageSize })),
   });
   return (
     <Screen title="Jobs" beside={<JobsActions namespace={namespace} />}>
@@ -82,18 +79,30 @@ export function JobsScreen() {
         reading={list}
         what="the jobs"
         needs="list-jobs"
-        isEmpty={({ items }) => items.length === 0}
+        isEmpty={(chain) => rowsOf(chain, idOf).length === 0}
         empty={asked === '' && outcome === '' ? <NoJobs /> : <NoMatches />}
       >
-        {({ items, nextToken }) => (
+        {(chain) => (
           <JobTable
-            jobs={items}
-            listed={{ asked: asking, words: { namespace, text: asked, outcome, withInstances } }}
+            key={listKey}
+            jobs={rowsOf(chain, idOf)}
+            listed={{ asked: wanted, words: { namespace, text: asked, outcome, withInstances } }}
             sort={sort}
+            show={(from, to) => {
+              extent.shown = [from, to];
+              // What is shown now may be older than the rest.
+              if (to > pageSize) void list.refresh();
+            }}
             more={
-              nextToken === ''
+              chain.at(-1)?.next === ''
                 ? undefined
-                : { isLoading: list.state.value.value === undefined, load: () => setPages(pages + 1) }
+                : {
+                    isLoading: extent.wanted > chain.length,
+                    load: () => {
+                      extent.wanted = chain.length + 1;
+                      void list.refresh();
+                    },
+                  }
             }
           />
         )}
@@ -102,29 +111,27 @@ export function JobsScreen() {
   );
 }
 
-type ListOptions = ListedJobs['asked'] & { readonly sort: string; readonly signal: AbortSignal };
-
-type JobPages = { readonly items: readonly JobEntry[]; readonly nextToken: string };
-
-function pagesOf(pages: number, options: ListOptions): ResultAsync<JobPages, Failure> {
-  return new ResultAsync(readPages(pages, options));
+/** How much of the list is there: pages, and the rows on the screen from one to before another. */
+interface Extent {
+  readonly wanted: number;
+  readonly shown: readonly [number, number];
 }
 
-async function readPages(pages: number, options: ListOptions): Promise<Result<JobPages, Failure>> {
-  const items: JobEntry[] = [];
-  let nextToken = '';
-  for (let page = 0; page < pages; page++) {
-    const read = await box.jobs.list({
-      ...options,
-      perPage: pageSize,
-      ...(nextToken === '' ? {} : { nextToken }),
-    });
+async function readChain(
+  known: PageChain<JobEntry>,
+  { wanted, shown }: Extent,
+  options: Parameters<typeof box.jobs.list>[0],
+): Promise<Result<PageChain<JobEntry>, Failure>> {
+  let chain = known;
+  for (const at of pagesToRead(known, shown, wanted)) {
+    const begin = beginOf(chain, at);
+    if (begin === undefined) break;
+    const read = await box.jobs.list({ ...options, ...(begin === '' ? {} : { nextToken: begin }) });
     if (read.isErr()) return err(read.error);
-    items.push(...read.value.value.items);
-    nextToken = read.value.value.nextToken;
-    if (nextToken === '') break;
+    const { items, nextToken } = read.value.value;
+    chain = withPage(chain, at, { items: keepEqual(items, chain[at]?.items ?? [], idOf), next: nextToken });
   }
-  return ok({ items, nextToken });
+  return ok(chain);
 }
 
 function JobsActions({ namespace }: { readonly namespace: string }) {
@@ -261,21 +268,24 @@ function NoMatches() {
   );
 }
 
-/** The most rows whose activity is read. */
-const mostActive = 200;
+/** The activity of so many rows is read at a time: those on the screen and some around them. */
+const block = 10;
 
 interface JobTableProps {
   readonly jobs: readonly JobEntry[];
   readonly listed: ListedJobs;
   readonly sort: string;
+  /** Called with the rows on the screen, from one to before another. */
+  readonly show: (from: number, to: number) => void;
   readonly more: { readonly isLoading: boolean; readonly load: () => void } | undefined;
 }
 
-function JobTable({ jobs, listed, sort, more }: JobTableProps) {
+function JobTable({ jobs, listed, sort, show: showRows, more }: JobTableProps) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isHeld, setHeld] = useState(false);
   const { rows: steady, changes, show } = useSteadyRows(jobs, idOf, isHeld || selected.size > 0);
-  const active = steady.slice(0, mostActive);
+  const [blocks, setBlocks] = useState<readonly [number, number]>([0, 1]);
+  const active = steady.slice(blocks[0] * block, blocks[1] * block);
   const activityKey = JSON.stringify(['activity', active.map(idOf)]);
   const activity = useRead(activityKey, {
     topics: ['Job', 'Allocation', 'Deployment'],
@@ -321,6 +331,11 @@ function JobTable({ jobs, listed, sort, more }: JobTableProps) {
         sort={{ by: sort, change: (by) => setQuery({ sort: by }) }}
         selection={selection}
         more={more}
+        show={(from, to) => {
+          const [first, end] = [Math.floor(from / block), Math.ceil(to / block)];
+          setBlocks((old) => (old[0] === first && old[1] === end ? old : [first, end]));
+          showRows(from, to);
+        }}
       />
     </div>
   );
@@ -336,7 +351,8 @@ function useRows(jobs: readonly JobEntry[], statuses: readonly Activity[] | unde
     const rows = jobs.map((job) => {
       const id = idOf(job);
       const old = known.current.get(id);
-      const activity = byId.get(id) ?? (statuses === undefined ? old?.activity : undefined);
+      // Those of rows that are not on the screen are as they were last.
+      const activity = byId.get(id) ?? old?.activity;
       return old !== undefined && old.job === job && old.activity === activity ? old : { job, activity };
     });
     known.current = new Map(rows.map((row) => [rowId(row), row]));

@@ -1,26 +1,24 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { type ITheme, Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
+import type { ResultAsync } from 'neverthrow';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MessageSocket } from 'signalbox/client';
-import { box, messageOf } from '../app/engine.js';
+import { box, type Failure, messageOf, type ValueOf } from '../app/engine.js';
+import { useRead } from '../app/read.js';
 import { mayRunInTasks } from '../app/rights.js';
 import { addressOf, navigate } from '../app/router.js';
 import { allowStyles } from '../parts/allowed-styles.js';
 import { save } from '../parts/save.js';
 import { Copy, Text } from '../parts/text.js';
+import { View } from '../parts/view.js';
 import { commandWords, withKeys } from '../rules/command-words.js';
 import { durationText } from '../rules/durations.js';
+import { visible } from '../rules/safe-text.js';
 
 /** Lines of output that the terminal keeps above its screen. */
 const mostLines = 10_000;
-
-interface ExecProps {
-  readonly id: string;
-  readonly namespace: string;
-  readonly task: string;
-  readonly tasks: readonly string[];
-}
 
 interface Session {
   readonly state: 'opening' | 'running' | 'ended';
@@ -33,10 +31,193 @@ interface Session {
 
 const shells = ['/bin/sh', '/bin/bash'];
 
-/** A command in a task: a shell or a command line, in a terminal or with plain input and output. */
+interface ExecProps {
+  readonly id: string;
+  readonly namespace: string;
+  readonly task: string;
+  readonly tasks: readonly string[];
+}
+
+/** A shell or a command line in a task. */
 export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
   const [shell, setShell] = useState(shells[0] ?? '');
   const [line, setLine] = useState('');
+  const words = shell === '' ? commandWords(line) : [shell];
+  return (
+    <CommandPanel
+      namespace={namespace}
+      name={task}
+      verbs={['Connect', 'Reconnect']}
+      open={
+        words === undefined || words.length === 0
+          ? undefined
+          : (tty, signal) =>
+              box.allocations.exec(id, { namespace, task, command: JSON.stringify(words), tty: String(tty), signal })
+      }
+      hint={words === undefined && <p class="notice failed">A quote of the command line is not closed.</p>}
+    >
+      {(isLive) => (
+        <>
+          <label>
+            Task{' '}
+            <select
+              value={task}
+              disabled={isLive}
+              onChange={(event) => navigate(addressOf(['allocs', id, 'exec', event.currentTarget.value]))}
+            >
+              {tasks.map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Command{' '}
+            <select value={shell} disabled={isLive} onChange={(event) => setShell(event.currentTarget.value)}>
+              {shells.map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+              <option value="">another command</option>
+            </select>
+          </label>
+          {shell === '' && (
+            <label>
+              <span class="sr">Command line</span>
+              <input
+                class="mono"
+                placeholder="/bin/ls -l"
+                spellcheck={false}
+                autocomplete="off"
+                value={line}
+                disabled={isLive}
+                aria-invalid={words === undefined}
+                onInput={(event) => setLine(event.currentTarget.value)}
+              />
+            </label>
+          )}
+        </>
+      )}
+    </CommandPanel>
+  );
+}
+
+interface ActionsProps {
+  readonly namespace: string;
+  readonly jobId: string;
+  /** Where an action can run. */
+  readonly allocations: readonly { readonly id: string; readonly group: string; readonly name: string }[];
+}
+
+/** The actions that a job declares, to run in one of the allocations. */
+export function ActionsTab({ namespace, jobId, allocations }: ActionsProps) {
+  const actions = useRead(`actions:${namespace}/${jobId}`, {
+    topics: ['Job'],
+    read: ({ signal }) => box.jobs.actions(jobId, { namespace, signal }),
+  });
+  const isHere = ({ TaskGroupName }: Action): boolean => allocations.some(({ group }) => group === TaskGroupName);
+  return (
+    <View
+      reading={actions}
+      what="the actions"
+      needs={`read-job in ${namespace}`}
+      isEmpty={(list) => !list.some(isHere)}
+      empty={<p>The job declares no actions for what is running.</p>}
+    >
+      {(list) => (
+        <ActionForm namespace={namespace} jobId={jobId} allocations={allocations} actions={list.filter(isHere)} />
+      )}
+    </View>
+  );
+}
+
+type Action = ValueOf<typeof box.jobs.actions>[number];
+
+function ActionForm({
+  namespace,
+  jobId,
+  allocations,
+  actions,
+}: ActionsProps & { readonly actions: readonly Action[] }) {
+  const [chosen, setChosen] = useState(0);
+  const [wanted, setWanted] = useState('');
+  const action = actions[chosen] ?? actions[0];
+  if (action === undefined) return null;
+  const places = allocations.filter(({ group }) => group === action.TaskGroupName);
+  const place = places.find(({ id }) => id === wanted) ?? places[0];
+  const words = [action.Command, ...(action.Args ?? [])];
+  return (
+    <CommandPanel
+      namespace={namespace}
+      name={action.Name}
+      verbs={['Run', 'Run again']}
+      open={
+        place &&
+        ((tty, signal) =>
+          box.jobs.runAction(jobId, {
+            ...{ namespace, allocationId: place.id, task: action.TaskName, action: action.Name },
+            ...{ tty: String(tty), signal },
+          }))
+      }
+      hint={
+        <p>
+          <code>
+            <Text of={words.join(' ')} />
+          </code>
+        </p>
+      }
+    >
+      {(isLive) => (
+        <>
+          <label>
+            Action{' '}
+            <select
+              value={actions.indexOf(action)}
+              disabled={isLive}
+              onChange={(event) => setChosen(Number(event.currentTarget.value))}
+            >
+              {actions.map(({ Name, TaskName }, at) => (
+                <option key={`${TaskName} ${Name}`} value={at}>
+                  {visible(Name)} in {visible(TaskName)}
+                </option>
+              ))}
+            </select>
+          </label>
+          {places.length > 1 && (
+            <label>
+              Allocation{' '}
+              <select value={place?.id} disabled={isLive} onChange={(event) => setWanted(event.currentTarget.value)}>
+                {places.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {visible(name)}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+        </>
+      )}
+    </CommandPanel>
+  );
+}
+
+interface CommandProps {
+  readonly namespace: string;
+  /** In the name of the saved file. */
+  readonly name: string;
+  /** On the button at first, and after a command. */
+  readonly verbs: readonly [string, string];
+  /** Undefined while what was entered is no command. */
+  readonly open: ((tty: boolean, signal: AbortSignal) => ResultAsync<MessageSocket, Failure>) | undefined;
+  readonly hint: ComponentChildren;
+  /** The fields that choose the command. */
+  readonly children: (isLive: boolean) => ComponentChildren;
+}
+
+/** A command in a task, in a terminal or with plain input and output, with its exit code and duration. */
+function CommandPanel({ namespace, name, verbs, open, hint, children }: CommandProps) {
   const [isTty, setTty] = useState(true);
   const [isRead, setRead] = useState(false);
   const [session, setSession] = useState<Session | undefined>(undefined);
@@ -61,22 +242,15 @@ export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
     if (screen.current !== undefined) screen.current.terminal.options.screenReaderMode = isRead;
   }, [isRead]);
 
-  const words = shell === '' ? commandWords(line) : [shell];
   const isLive = session !== undefined && session.state !== 'ended';
   const run = async (): Promise<void> => {
     const shown = screen.current;
-    if (shown === undefined || words === undefined || words.length === 0) return;
+    if (shown === undefined || open === undefined) return;
     const abort = new AbortController();
     running.current = abort;
     setSession({ state: 'opening' });
     const since = performance.now();
-    const opened = await box.allocations.exec(id, {
-      namespace,
-      task,
-      command: JSON.stringify(words),
-      tty: String(isTty),
-      signal: abort.signal,
-    });
+    const opened = await open(isTty, abort.signal);
     if (opened.isErr()) return setSession({ state: 'ended', failure: messageOf(opened.error) });
     setSession({ state: 'running' });
     shown.terminal.reset();
@@ -103,46 +277,7 @@ export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
           void run();
         }}
       >
-        <label>
-          Task{' '}
-          <select
-            value={task}
-            disabled={isLive}
-            onChange={(event) => navigate(addressOf(['allocs', id, 'exec', event.currentTarget.value]))}
-          >
-            {tasks.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Command{' '}
-          <select value={shell} disabled={isLive} onChange={(event) => setShell(event.currentTarget.value)}>
-            {shells.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-            <option value="">another command</option>
-          </select>
-        </label>
-        {shell === '' && (
-          <label>
-            <span class="sr">Command line</span>
-            <input
-              class="mono"
-              placeholder="/bin/ls -l"
-              spellcheck={false}
-              autocomplete="off"
-              value={line}
-              disabled={isLive}
-              aria-invalid={words === undefined}
-              onInput={(event) => setLine(event.currentTarget.value)}
-            />
-          </label>
-        )}
+        {children(isLive)}
         <label>
           <input
             type="checkbox"
@@ -161,12 +296,8 @@ export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
             End it
           </button>
         ) : (
-          <button
-            type="submit"
-            class="primary"
-            disabled={words === undefined || words.length === 0 || !mayRunInTasks(namespace)}
-          >
-            {session === undefined ? 'Connect' : 'Reconnect'}
+          <button type="submit" class="primary" disabled={open === undefined || !mayRunInTasks(namespace)}>
+            {verbs[session === undefined ? 0 : 1]}
           </button>
         )}
       </form>
@@ -175,7 +306,7 @@ export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
           Commands in tasks need <code>alloc-exec</code> and <code>alloc-node-exec</code> in <Text of={namespace} />.
         </p>
       )}
-      {words === undefined && <p class="notice failed">A quote of the command line is not closed.</p>}
+      {hint}
       <p role="status">{statusOf(session)}</p>
       {session?.failure !== undefined && (
         <p class="notice failed" role="alert">
@@ -190,9 +321,10 @@ export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
       </p>
       <div class="terminal-frame" ref={host} />
       <div class="toolbar">
-        <button type="button" ref={after} onClick={() => saveOutput(screen.current?.terminal, task)}>
+        <button type="button" ref={after} onClick={() => save(outputOf(screen.current), fileName(name))}>
           Save the output
         </button>
+        <Copy value={() => outputOf(screen.current)} what="the output" label="Copy the output" />
         {isSelected && (
           <Copy
             value={() => screen.current?.terminal.getSelection() ?? ''}
@@ -346,15 +478,16 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text);
 }
 
+const fileName = (name: string): string => `${name.replaceAll(/[^\w.-]+/g, '-')}.output.txt`;
+
 /** The text of the terminal with the lines that have left its screen; wrapped lines are one. */
-function saveOutput(terminal: Terminal | undefined, task: string): void {
-  if (terminal === undefined) return;
-  const buffer = terminal.buffer.normal;
+function outputOf(screen: Screen | undefined): string {
+  const buffer = screen?.terminal.buffer.normal;
   let text = '';
-  for (let at = 0; at < buffer.length; at++) {
+  for (let at = 0; buffer !== undefined && at < buffer.length; at++) {
     const row = buffer.getLine(at);
     const isContinued = buffer.getLine(at + 1)?.isWrapped === true;
     text += `${row?.translateToString(!isContinued) ?? ''}${isContinued ? '' : '\n'}`;
   }
-  save(`${text.trimEnd()}\n`, `${task.replaceAll(/[^\w.-]+/g, '-')}.output.txt`);
+  return `${text.trimEnd()}\n`;
 }

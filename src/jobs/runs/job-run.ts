@@ -118,6 +118,23 @@ export function runOutcome(job: EndedJob, allocations: readonly AllocationOfRun[
   return severity.find((outcome) => outcomes.includes(outcome)) ?? (job.Stop ? 'stopped' : 'succeeded');
 }
 
+/** When the first task started. The state of a task has its last start; its events have those before. */
+export function firstStart(allocations: readonly StartedAllocation[]): Instant | undefined {
+  const tasks = allocations.flatMap(({ TaskStates }) => Object.values(TaskStates ?? {}));
+  const times = tasks.flatMap(({ StartedAt, Events }) => [
+    ...(StartedAt === null ? [] : [Date.parse(StartedAt)]),
+    ...(Events ?? []).flatMap(({ Type, Time }) => (Type === 'Started' ? [instantFromUnixNanos(Time)] : [])),
+  ]);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+interface StartedTask {
+  readonly StartedAt: string | null;
+  readonly Events: readonly { readonly Type: string; readonly Time: number }[] | null;
+}
+
+type StartedAllocation = { readonly TaskStates?: Readonly<Record<string, StartedTask>> | null };
+
 const severity: readonly RunOutcome[] = ['failed', 'timed_out', 'lost', 'stopped', 'succeeded'];
 
 /** The last allocation of each instance; undefined for an instance that never had one. */

@@ -6,6 +6,7 @@ import {
   endedRuns,
   errorLine,
   type FailedTask,
+  firstStart,
   type JobRun,
   jobRuns,
   outcomeWords,
@@ -208,12 +209,12 @@ function keepRun(tx: Transaction, job: Job, { outcome, allocated }: EndOfRun): v
   const run = runOf(job);
   const latest = tx.list(endedRuns, { prefix: [run.namespace, run.parentId], reverse: true, limit: 1 })[0]?.record;
   const number = (latest?.number ?? 0) + 1;
-  const starts = allocated.flatMap(({ TaskStates }) =>
-    Object.values(TaskStates ?? {}).flatMap(({ StartedAt }) => StartedAt ?? []),
-  );
-  const first = starts.length === 0 ? {} : { startedAt: Math.min(...starts.map((at) => Date.parse(at))) };
+  const replaced = allocated.flatMap(({ RescheduleTracker }) => RescheduleTracker?.Events ?? []);
+  const earlier = replaced.flatMap(({ PrevAllocID }) => tx.get(allocations, [PrevAllocID])?.record ?? []);
+  const startedAt = firstStart([...earlier, ...allocated]);
   const failure = outcome === 'succeeded' ? undefined : failureOf(allocated);
-  const ended = { ...first, endedAt: tx.now, index: tx.index, ...(failure && { failure: shortened(failure) }) };
+  const first = { ...(startedAt !== undefined && { startedAt }), ...(failure && { failure: shortened(failure) }) };
+  const ended = { ...first, endedAt: tx.now, index: tx.index };
   if (keptRuns > 0) tx.put(endedRuns, { ...run, ...ended, number, outcome });
   tx.remove(endedRuns, [run.namespace, run.parentId, number - keptRuns]);
   // Two for one, so that those of jobs that run no more go, too.

@@ -4,6 +4,7 @@ import {
   allocationOutcome,
   type EndedAllocation,
   exceededDuration,
+  firstStart,
   lostServer,
   outcomeWords,
   type RunOutcome,
@@ -117,5 +118,45 @@ describe('the outcome of a run', () => {
       ParameterizedJob: { Payload: 'optional', MetaRequired: null, MetaOptional: null },
     } as const;
     expect(runOutcome({ ...parent, Stop: true }, [])).toBeUndefined();
+  });
+});
+
+describe('the first start of a run', () => {
+  const started = (StartedAt: string | null, ...times: readonly number[]) => ({
+    StartedAt,
+    Events: times.flatMap((Time) => [
+      { Type: 'Received', Time: Time - 1e9 },
+      { Type: 'Started', Time },
+    ]),
+  });
+  const at = Date.parse('2026-03-01T00:00:00Z');
+  const nanos = (second: number) => (at + second * 1000) * 1e6;
+  const iso = (second: number) => new Date(at + second * 1000).toISOString();
+
+  it.each([
+    { title: 'none', allocations: [], first: undefined },
+    {
+      title: 'none without a task that started',
+      allocations: [{ TaskStates: null }, { TaskStates: { a: started(null) } }],
+      first: undefined,
+    },
+    { title: 'that of the state', allocations: [{ TaskStates: { a: started(iso(5)) } }], first: 5 },
+    {
+      title: 'that before a restart',
+      allocations: [{ TaskStates: { a: started(iso(9), nanos(3), nanos(9)) } }],
+      first: 3,
+    },
+    {
+      title: 'that of another task',
+      allocations: [{ TaskStates: { a: started(iso(9)), b: started(iso(4)) } }],
+      first: 4,
+    },
+    {
+      title: 'that of another allocation',
+      allocations: [{ TaskStates: { a: started(iso(9)) } }, { TaskStates: { a: started(iso(2), nanos(2)) } }],
+      first: 2,
+    },
+  ])('is $title', ({ allocations, first }) => {
+    expect(firstStart(allocations)).toBe(first === undefined ? undefined : at + first * 1000);
   });
 });

@@ -14,6 +14,10 @@ import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
+import {
+  listNotificationEvents,
+  showNotificationEvent,
+} from '../../../src/operations/notifications/events/events-log.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/workspaces-and-users.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
@@ -93,6 +97,24 @@ const terminated = taskEvent({ type: 'ended', exit: { type: 'exited', code: 3, s
 const oneShot = { RestartPolicy: { Attempts: 0, Mode: 'fail' }, ReschedulePolicy: { Attempts: 0, Unlimited: false } };
 
 describe('run notifications', () => {
+  it('are found by their job, whose name may contain quotes, and name it among their attributes', async () => {
+    const w = await team();
+    const quoted = 'say-"hi"';
+    for (const id of [quoted, 'b']) await registerJob(w.engine, hostPrincipal, { job: batchJob(id) });
+    await settle(w);
+    const found = async (filter: string): Promise<readonly string[]> => {
+      const request = { workspaceId: 'ws-1', filter };
+      const { items } = (await listNotificationEvents(w.engine, hostPrincipal, request))._unsafeUnwrap();
+      return items.map(({ id }) => id);
+    };
+    const [first, ...others] = await found('run_job.namespace == "default" and run_job.id == "say-\\u0022hi\\u0022"');
+    expect(others).toHaveLength(1);
+    const shown = (await showNotificationEvent(w.engine, hostPrincipal, { eventId: first ?? '' }))._unsafeUnwrap();
+    expect(shown.attributes).toMatchObject({ trigger: 'run:planning', run_job: { namespace: 'default', id: quoted } });
+    expect(await found('run_job.id == "c"')).toEqual([]);
+    expect(await found('run_job.namespace == "other"')).toEqual([]);
+  });
+
   it('tell of an instance from its dispatch to its end', async () => {
     const w = await team();
     await registerJob(w.engine, hostPrincipal, { job: parameterizedJob('p') });

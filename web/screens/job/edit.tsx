@@ -18,6 +18,7 @@ import { changedJob, changeFrom, type GroupChange, replacements, sizeOf, stepsOf
 import { SimulateJob } from '../what-if.js';
 import { Diff } from './diff.js';
 import { documentOf, type Job, type JobDocument, type JobFacts } from './job.js';
+import { Rate } from './schedule.js';
 
 /** The source of a version: as it was submitted, or the job as JSON. */
 interface Source {
@@ -273,6 +274,7 @@ interface Planned {
 function Editor({ draftKey, base, namespace, of }: EditorProps) {
   const [source, setSource] = useState<Source>(drafts.get(draftKey) ?? base);
   const [problems, setProblems] = useState<readonly Problem[]>([]);
+  const [specs, setSpecs] = useState<readonly string[]>([]);
   const [planned, setPlanned] = useState<Planned | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const [note, setNote] = useState('');
@@ -290,6 +292,10 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   const write = (changed: Source): void => {
     drafts.set(draftKey, changed);
     setSource(changed);
+  };
+  const show = ({ job, problems: found }: Parsed): void => {
+    setProblems(found);
+    setSpecs(specsIn(job));
   };
   const makeTried = async (): Promise<void> => {
     if (tried === undefined) return;
@@ -309,7 +315,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   // Problems show while one writes, half a second after the last key.
   useEffect(() => {
     if (!isChanged) return;
-    const check = async (): Promise<void> => setProblems((await parsed(source, namespace)).problems);
+    const check = async (): Promise<void> => show(await parsed(source, namespace));
     const timer = setTimeout(() => void check(), 500);
     return () => clearTimeout(timer);
   }, [source]);
@@ -318,7 +324,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
     setBusy(true);
     setFailure('');
     const read = await parsed(source, namespace);
-    setProblems(read.problems);
+    show(read);
     if (read.job !== undefined) {
       const where = read.job.Namespace ?? namespace ?? 'default';
       const answered = await box.jobs.plan(read.job.ID ?? '', read.job, { namespace: where, diff: true, seal: true });
@@ -409,6 +415,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
           fix={fix}
         />
         <Problems problems={problems} go={go} fix={fix} />
+        {specs.length > 0 && <Rate specs={specs} />}
         <details open={source.variables !== ''}>
           <summary>Variables</summary>
           <label class="sr" for="variables">
@@ -551,10 +558,18 @@ function PlanView({ plan }: { readonly plan: ValueOf<typeof box.jobs.plan> }) {
 }
 
 /** The job that a source describes, or its problems. */
-async function parsed(
-  source: Source,
-  namespace: string | undefined,
-): Promise<{ readonly job?: JobDocument; readonly problems: readonly Problem[] }> {
+interface Parsed {
+  readonly job?: JobDocument;
+  readonly problems: readonly Problem[];
+}
+
+/** The expressions of a job as it was written, which may be wrong in every way. */
+function specsIn(job: JobDocument | undefined): readonly string[] {
+  const { Spec, Specs }: { readonly Spec?: unknown; readonly Specs?: unknown } = Object(job?.Periodic);
+  return [Spec, ...(Array.isArray(Specs) ? Specs : [])].filter((spec) => typeof spec === 'string' && spec !== '');
+}
+
+async function parsed(source: Source, namespace: string | undefined): Promise<Parsed> {
   if (source.format === 'json') return fromJson(source.text);
   const where = namespace ?? (may('jobs.parse', 'default') ? 'default' : (namespaceNames.peek()[0] ?? 'default'));
   const read = await box.jobs.parse(source.text, {
@@ -567,7 +582,7 @@ async function parsed(
   return { job: namespace === undefined ? job : { Namespace: namespace, ...job }, problems: [] };
 }
 
-function fromJson(text: string): { readonly job?: JobDocument; readonly problems: readonly Problem[] } {
+function fromJson(text: string): Parsed {
   try {
     const read = JSON.parse(text) as { readonly Job?: JobDocument } & JobDocument;
     return { job: read.Job ?? read, problems: [] };

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { box, type ValueOf } from '../../app/engine.js';
 import { useKey } from '../../app/keys.js';
+import { lazy } from '../../app/lazy.js';
 import { type Reading, useRead } from '../../app/read.js';
-import { may, mayEdit, mayPurge } from '../../app/rights.js';
+import { may, mayEdit, mayPurge, mayRunInTasks } from '../../app/rights.js';
 import { addressOf, Link, navigate, place } from '../../app/router.js';
 import { Screen, Tabs } from '../../app/shell.js';
 import { Time } from '../../app/time.js';
@@ -21,6 +22,8 @@ import { OverviewTab } from './overview.js';
 import { RunsTab } from './runs.js';
 import { ScheduleTab } from './schedule.js';
 import { VersionsTab } from './versions.js';
+
+const ActionsTab = lazy(() => import('../terminal.js').then((each) => each.ActionsTab));
 
 export type Job = NonNullable<ValueOf<typeof box.jobs.read>>;
 
@@ -308,8 +311,25 @@ function JobTabs({ namespace, id, job, tab }: JobTabsProps) {
         ...shown('definition', 'Definition'),
         ...shown('versions', 'Versions', job.ParentID === ''),
         ...shown('deployments', 'Deployments', job.Type === 'service'),
+        ...shown('actions', 'Actions', declaresActions(job) && mayRunInTasks(namespace)),
         ...shown('evaluations', 'Evaluations', !isParent(job)),
       ]}
+    />
+  );
+}
+
+function declaresActions({ TaskGroups }: Job): boolean {
+  return TaskGroups.some(({ Tasks }) => Tasks.some(({ Actions }) => (Actions ?? []).length > 0));
+}
+
+function JobActions({ namespace, id, statuses }: JobFacts) {
+  const activity = statuses.state.value.value?.items.find((entry) => entry.ID === id);
+  const running = (activity?.Allocs ?? []).filter(({ ClientStatus }) => ClientStatus === 'running');
+  return (
+    <ActionsTab
+      namespace={namespace}
+      jobId={id}
+      allocations={running.map(({ ID, Group }) => ({ id: ID, group: Group, name: ID.slice(0, 8) }))}
     />
   );
 }
@@ -322,6 +342,7 @@ function TabContent({ tab, facts }: { readonly tab: string; readonly facts: JobF
   if (tab === 'definition') return <DefinitionTab {...facts} />;
   if (tab === 'versions') return <VersionsTab {...facts} range={place.value.path[4]} />;
   if (tab === 'deployments') return <DeploymentsTab {...facts} />;
+  if (tab === 'actions') return <JobActions {...facts} />;
   if (tab === 'evaluations') return <EvaluationsTab {...facts} />;
   return <p>There is no view of this name.</p>;
 }

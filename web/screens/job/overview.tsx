@@ -17,6 +17,7 @@ import { counted } from '../../rules/durations.js';
 import { DeploymentPanel } from './deployments.js';
 import { declaredMeta } from './dispatch.js';
 import { isParent, type JobFacts } from './job.js';
+import { Recent } from './recent.js';
 
 const TryChange = lazy(() => import('./try-change.js').then((each) => each.TryChange));
 
@@ -30,6 +31,7 @@ export function OverviewTab(facts: JobFacts) {
       {job.Dispatched && <Input {...facts} />}
       {job.Type === 'service' && <LatestDeployment {...facts} />}
       {isParent(job) ? <Launcher {...facts} /> : <Groups {...facts} />}
+      <Recent {...facts} />
       {!isParent(job) && <Allocations {...facts} />}
     </>
   );

@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../parts/table.js';
 import { Copy, Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { counted, durationText } from '../../rules/durations.js';
+import { filterString, instanceOf } from '../../rules/timeline.js';
 import type { JobFacts } from './job.js';
 
 export type Run = EntryOf<typeof box.jobs.runs>;
@@ -20,6 +21,9 @@ export function RunsTab({ namespace, id }: Pick<JobFacts, 'namespace' | 'id'>) {
   const outcome = place.value.query.get('outcome') ?? '';
   const cause = place.value.query.get('cause') ?? '';
   const [size, setSize] = useState(100);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (run: string): void =>
+    setSelected((old) => new Set(old.has(run) ? [...old].filter((each) => each !== run) : [...old, run]));
   const runs = useRead(`runs:${namespace}/${id}:${outcome}:${size}`, {
     topics: ['Job', 'Allocation'],
     read: ({ signal }) =>
@@ -59,15 +63,18 @@ export function RunsTab({ namespace, id }: Pick<JobFacts, 'namespace' | 'id'>) {
         empty={<p>No run has ended{outcome === '' ? '' : ` as ${outcome.replaceAll('_', ' ')}`}.</p>}
       >
         {({ items, nextToken }) => {
+          const chosen = items.filter((run) => selected.has(idOf(run)));
           const shown = items.filter((run) => cause === '' || causeOf(run.failure?.message ?? '') === cause);
           return (
             <>
               <Usual runs={items} />
+              <CompareChosen runs={chosen} clear={() => setSelected(new Set())} />
               <DataTable
                 name="Ended runs"
                 columns={columns}
                 rows={shown}
-                idOf={(run) => `${run.jobId} ${run.number}`}
+                idOf={idOf}
+                selection={{ ids: selected, toggle, nameOf: (run) => run.replace(/ \d+$/, '') }}
                 more={
                   nextToken === '' || size >= 1000
                     ? undefined
@@ -79,6 +86,32 @@ export function RunsTab({ namespace, id }: Pick<JobFacts, 'namespace' | 'id'>) {
         }}
       </View>
     </>
+  );
+}
+
+const idOf = ({ jobId, number }: Run): string => `${jobId} ${number}`;
+
+/** Two selected runs are compared. */
+function CompareChosen({ runs, clear }: { readonly runs: readonly Run[]; readonly clear: () => void }) {
+  const [one, other] = runs;
+  if (one === undefined) return null;
+  return (
+    <div class="toolbar">
+      {other !== undefined && runs.length === 2 ? (
+        // The list begins with the latest.
+        <Link
+          class="button"
+          to={addressOf(['runs', other.namespace, other.parentId, instanceOf(other)], { with: instanceOf(one) })}
+        >
+          Compare
+        </Link>
+      ) : (
+        <span class="hint">{counted(runs.length, 'run')} selected: two can be compared.</span>
+      )}
+      <button type="button" onClick={clear}>
+        Clear the selection
+      </button>
+    </div>
   );
 }
 
@@ -107,13 +140,13 @@ const columns: readonly Column<Run>[] = [
   {
     key: 'run',
     title: 'Run',
-    cell: ({ namespace, jobId, number, failure }) => (
+    cell: (run) => (
       <>
-        <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
-          <Text of={jobId} />
+        <Link to={addressOf(['jobs', run.namespace, run.jobId])} data-row-link>
+          <Text of={run.jobId} />
         </Link>{' '}
-        <small>#{number}</small>{' '}
-        {failure !== undefined && <Link to={addressOf(['allocs', failure.allocationId])}>allocation</Link>}
+        <Link to={addressOf(['runs', run.namespace, run.parentId, instanceOf(run)])}>#{run.number}</Link>{' '}
+        {run.failure !== undefined && <Link to={addressOf(['allocs', run.failure.allocationId])}>allocation</Link>}
       </>
     ),
   },
@@ -196,7 +229,7 @@ function Instances({ namespace, id }: { readonly namespace: string; readonly id:
         signal,
         perPage: 50,
         sort: '-changed',
-        filter: `ParentID == ${JSON.stringify(id)} and Status != "dead"`,
+        filter: `ParentID == ${filterString(id)} and Status != "dead"`,
       }),
   });
   const { value } = instances.state.value;

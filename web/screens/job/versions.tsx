@@ -114,7 +114,7 @@ interface ComparedProps {
   readonly newer: number;
 }
 
-function Compared({ namespace, id, older, newer }: ComparedProps) {
+export function Compared({ namespace, id, older, newer }: ComparedProps) {
   const diffs = useRead(`diff:${namespace}/${id}:${older}..${newer}`, {
     topics: ['Job'],
     read: ({ signal }) => box.jobs.versions(id, { namespace, signal, diffs: true, diffVersion: older }),

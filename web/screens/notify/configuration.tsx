@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { box } from '../../app/engine.js';
-import { useRead } from '../../app/read.js';
+import { useRead, useRefresh } from '../../app/read.js';
 import { Link } from '../../app/router.js';
 import { Time } from '../../app/time.js';
 import { Id, Text } from '../../parts/text.js';
@@ -10,7 +10,7 @@ import { ConfigurationActions, type Outcome, OutcomePanel, ResponseFacts, TestFo
 import { Triggers } from './configurations.js';
 import { DeliveryList } from './deliveries.js';
 import { ConfigurationForm } from './form.js';
-import { type Configuration, Health, type Room, RoomScreen, roomAddress, useRefresh } from './room.js';
+import { type Configuration, Health, type Room, RoomScreen, roomAddress } from './room.js';
 import { kindNames } from './words.js';
 
 interface ConfigurationScreenProps {

@@ -1,20 +1,12 @@
 import { box } from '../../app/engine.js';
-import { keepEqual, useRead } from '../../app/read.js';
+import { keepEqual, useRead, useRefresh } from '../../app/read.js';
 import { Link } from '../../app/router.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
 import { QuickAction } from './actions.js';
-import {
-  type Configuration,
-  Health,
-  LastDelivery,
-  latestByConfiguration,
-  type Room,
-  roomAddress,
-  useRefresh,
-} from './room.js';
+import { type Configuration, Health, LastDelivery, latestByConfiguration, type Room, roomAddress } from './room.js';
 import { destinationText, kindNames } from './words.js';
 
 /** The configurations of a workspace; waits for changes. */

@@ -11,7 +11,7 @@ import { bytesText, durationText } from '../../rules/durations.js';
 import { useConfiguration } from './configuration.js';
 import { DeliveryState } from './deliveries.js';
 import { curlCommand } from './requests.js';
-import { type Configuration, Health, type Room, RoomScreen, roomAddress, Words } from './room.js';
+import { type Configuration, Health, type Room, RoomScreen, roomAddress, timelineOfEvent, Words } from './room.js';
 import { verifySnippet } from './verify-snippet.js';
 import {
   destinationText,
@@ -38,6 +38,11 @@ export function DeliveryScreen({ room, id }: { readonly room: Room; readonly id:
           <>
             <DeliveryState of={known} />
             {known.sample && <span class="chip">sample</span>}
+            {!room.isPortal && (
+              <Link class="button" to={timelineOfEvent(room, known.eventId)}>
+                Timeline
+              </Link>
+            )}
           </>
         )
       }

@@ -20,6 +20,7 @@ import {
   roomAddress,
   SinceChoice,
   TriggerChoice,
+  timelineOfEvent,
   Words,
 } from './room.js';
 import { obstacleWords, outcomeWords } from './words.js';
@@ -182,6 +183,11 @@ export function EventScreen({ room, id }: { readonly room: Room; readonly id: st
             </span>
             <span class="room" />
             <div class="actions">
+              {!room.isPortal && (
+                <Link class="button" to={timelineOfEvent(room, id)}>
+                  Timeline
+                </Link>
+              )}
               {!known.sample && (
                 <Link class="button" to={roomAddress(room, ['explain'], { event: id })}>
                   Explain and fix

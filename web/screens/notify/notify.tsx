@@ -1,7 +1,7 @@
 import { errAsync, okAsync, ResultAsync } from 'neverthrow';
 import type { ComponentChildren } from 'preact';
 import { box } from '../../app/engine.js';
-import { useRead } from '../../app/read.js';
+import { useRead, useRefresh } from '../../app/read.js';
 import { rights, workspaceRight } from '../../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../../app/router.js';
 import { Screen } from '../../app/shell.js';
@@ -16,7 +16,7 @@ import { EventScreen, EventsTab } from './events.js';
 import { ExplainTab } from './explain.js';
 import { ConfigurationForm } from './form.js';
 import { RecoveriesTab, RecoveryScreen } from './recoveries.js';
-import { NoMatch, Pages, type Room, RoomScreen, roomName, useRefresh, Words } from './room.js';
+import { NoMatch, Pages, type Room, RoomScreen, roomName, Words } from './room.js';
 import { healthWords, type StateWords, summaryWords } from './words.js';
 
 /** What `/ui/notify` and everything below it show. */

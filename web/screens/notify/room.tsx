@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { box, type EntryOf, type ValueOf } from '../../app/engine.js';
-import { isPaused, isShown } from '../../app/live.js';
-import { type Reading, useRead } from '../../app/read.js';
+import { useRead } from '../../app/read.js';
 import { rights, workspaceRight } from '../../app/rights.js';
 import { addressOf, Link, setQuery } from '../../app/router.js';
 import { Screen, Tabs } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
+import { subjectText } from '../../rules/timeline.js';
 import { triggers } from './requests.js';
 import { healthWords, type StateWords } from './words.js';
 
@@ -29,6 +28,11 @@ export function roomAddress(
   query: Readonly<Record<string, string | undefined>> = {},
 ): string {
   return addressOf([...base, ...path], query);
+}
+
+/** What led to an event and followed from it; the portal does not have it. */
+export function timelineOfEvent({ workspace }: Room, event: string): string {
+  return addressOf(['timeline'], { of: subjectText({ type: 'event', workspace, event }) });
 }
 
 /** Whether the caller manages the configurations without limits. */
@@ -120,17 +124,6 @@ export function Health({
   readonly lastStatus?: number | null | undefined;
 }) {
   return <Words words={healthWords(of, lastStatus, serverNow.value)} />;
-}
-
-/** Reads the value again now and then, for what changes without a change of records: the number that wait. */
-export function useRefresh({ refresh }: Reading<unknown>, isActive: boolean, milliseconds = 10_000): void {
-  useEffect(() => {
-    if (!isActive) return;
-    const timer = setInterval(() => {
-      if (isShown.peek() && !isPaused.peek()) void refresh();
-    }, milliseconds);
-    return () => clearInterval(timer);
-  }, [refresh, isActive, milliseconds]);
 }
 
 export function NoMatch({ clear }: { readonly clear: () => void }) {

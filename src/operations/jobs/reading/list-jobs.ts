@@ -282,19 +282,17 @@ function listSortedJobs(
 
 const accepted = (value: boolean): Result<boolean, FilterEvaluationError> => ok(value);
 
-/** A string for each job whose order is that of the list. Descending order is that of the complements of the characters. */
+/** A string for each job whose order is that of the list. Descending order is that of the complements, of numbers or of characters. */
 function positions(sortKey: (stub: JobListStub) => string | number | undefined, descending: boolean) {
+  const ofNumber = (value: number) => String(descending ? 10n ** 20n - BigInt(value) : value).padStart(20, '0');
+  const complement = (unit: string) => String.fromCharCode(0xfffe - unit.charCodeAt(0));
+  // A complement ends with the greatest character, because a longer string is before its beginning.
+  const ofText = (text: string) => (descending ? `${text.split('').map(complement).join('')}\uffff` : text);
   return (stub: JobListStub): string => {
     const value = sortKey(stub);
-    const text = typeof value === 'number' ? String(value).padStart(20, '0') : value;
-    const ordered = text === undefined ? '\uffff' : descending ? complement(text) : text;
-    return [ordered, stub.Namespace, stub.ID].join('\u0000');
+    const text = value === undefined ? '\uffff' : typeof value === 'number' ? ofNumber(value) : ofText(value);
+    return `${text}\u0000${stub.Namespace}\u0000${stub.ID}`;
   };
-}
-
-/** Ends with the greatest character, because a longer string is before its beginning. */
-function complement(text: string): string {
-  return `${Array.from(text, (_, at) => String.fromCharCode(0xfffe - text.charCodeAt(at))).join('')}\uffff`;
 }
 
 /** The first records from a position on, as many as are wanted. */

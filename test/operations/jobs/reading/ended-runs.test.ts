@@ -54,6 +54,25 @@ describe('the runs that have ended', () => {
     await w.engine.stop();
   });
 
+  it('started when their first task did, also when an allocation was placed again', async () => {
+    const w = await worldOf();
+    const again = {
+      Attempts: 2,
+      Interval: day * 1e6,
+      Delay: minute * 1e6,
+      DelayFunction: 'constant',
+      Unlimited: false,
+    };
+    const often = group({ RestartPolicy: { Attempts: 0, Mode: 'fail' }, ReschedulePolicy: again });
+    (await w.jobs.register(batchJob('often', { TaskGroups: [often] })))._unsafeUnwrap();
+    await w.clock.advance(30 * minute);
+    const [{ createdAt = '', startedAt = '', endedAt = '' } = {}] = (await w.runs({ jobId: 'often' })).items;
+    expect(Date.parse(startedAt) - Date.parse(createdAt)).toBeLessThan(minute);
+    // Three tries of a minute, with a pause before the second and the third.
+    expect(Date.parse(endedAt) - Date.parse(startedAt)).toBeGreaterThanOrEqual(5 * minute);
+    await w.engine.stop();
+  });
+
   it('have no failure when they succeeded; services have no runs', async () => {
     const w = await worldOf({}, 'complete');
     (await w.jobs.register(batchJob('once', { TaskGroups: [once] })))._unsafeUnwrap();
