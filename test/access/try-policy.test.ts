@@ -35,11 +35,18 @@ describe('rules against a call of a namespace', () => {
     if (grant === 'deny') expect(trial.rule?.grants).toEqual(['deny']);
   });
 
+  it('deny beside other capabilities', () => {
+    const rule = { block: 'namespace', name: 'a', grants: ['deny'] };
+    const mixed = 'namespace "a" { capabilities = ["submit-job", "deny"] }';
+    expect(tried(mixed, api.jobs.stop.access, 'a')).toEqual({ allowed: false, rule });
+  });
+
   it('no rule', () => expect(tried(rules, api.jobs.read.access, 'none')).toEqual({ allowed: false }));
 
   it('any namespace', () => {
     expect(tried(rules, api.jobs.stop.access, '*')).toEqual({ allowed: true });
     expect(tried('namespace "a" { policy = "read" }', api.jobs.stop.access, '*')).toEqual({ allowed: false });
+    expect(tried('namespace "*" { policy = "read" }', api.jobs.read.access, '*')).toEqual({ allowed: true });
   });
 });
 

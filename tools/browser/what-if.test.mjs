@@ -97,7 +97,7 @@ async function callerWith(name, rules) {
   return (await call('POST', '/v1/acl/token', { Name: name, Type: 'client', Policies: [name] })).SecretID;
 }
 
-const source = (id, count, memory) => `# kept by hand
+const source = (id, count, memory) => `# kept by hand: memory = ${memory} is meant
 job "${id}" {
   datacenters = ["*"]
   update {
@@ -120,8 +120,8 @@ job "${id}" {
   }
 }
 `;
-async function submit(id, count, memory) {
-  const text = source(id, count, memory);
+async function submit(id, count, memory, change = (text) => text) {
+  const text = change(source(id, count, memory));
   const { Job } = { Job: await call('POST', '/v1/jobs/parse', { JobHCL: text, Canonicalize: false }) };
   await register(Job, { Submission: { Source: text, Format: 'hcl2' } });
 }
@@ -223,13 +223,34 @@ test('a change is tried where a group waits, and the editor opens with it in the
   const node = /on (n-\d)/.exec(await verdict.textContent())[1];
   await page.getByRole('link', { name: 'Open the editor with this change' }).click();
   await sourceField().waitFor();
-  const wanted = source('tight', 1, 5000).replace('memory = 5000', `memory = ${suggested}`);
+  const wanted = source('tight', 1, 5000).replace('memory = 5000 # of', `memory = ${suggested} # of`);
   await eventually(async () => ((await sourceText()) === wanted ? true : undefined), () => 'the change in the source');
   await page.getByRole('button', { name: /^Plan/ }).click();
   await button('Apply this plan').click();
   await running('tight', 1);
   assert.deepEqual(await placesOf('tight'), [`tight.g[0] ${node}`]);
   await stopped('tight');
+  clean();
+});
+
+test('a change of a value that the source does not have makes it JSON, and says so; a draft is kept until it is replaced', { timeout }, async () => {
+  await submit('defaulted', 1, 16, (text) => text.replace(/ +count = 1\n/, ''));
+  await running('defaulted', 1);
+  await signedIn('jobs/default/defaulted/plan?group=g&count=2');
+  await page.getByText('so this is the definition as JSON').waitFor();
+  assert.equal(JSON.parse(await sourceText()).Job.TaskGroups[0].Count, 2);
+  await button('Discard the changes').click();
+  assert.ok((await sourceText()).startsWith('# kept by hand'));
+  await rewrite(`${source('defaulted', 1, 16)}# a draft`);
+  page.on('dialog', (dialog) => dialog.accept());
+  await page.getByRole('link', { name: 'Now' }).click();
+  await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
+  await page.goBack();
+  await button('Use the change that you tried instead').waitFor();
+  assert.ok((await sourceText()).endsWith('# a draft'));
+  await button('Use the change that you tried instead').click();
+  await page.getByText('so this is the definition as JSON').waitFor();
+  await stopped('defaulted');
   clean();
 });
 

@@ -213,7 +213,7 @@ interface SimulateProps {
   readonly namespace: string;
 }
 
-/** Plays the registration of a job. A key that names the document makes a new one for another. */
+/** Plays the registration of a job. Its key names the plan: a result belongs to one. */
 export function SimulateJob({ job, namespace }: SimulateProps) {
   const [duration, setDuration] = useState<number>(anHour);
   const [workFor, setWorkFor] = useState(1);

@@ -277,6 +277,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   const [specs, setSpecs] = useState<readonly string[]>([]);
   const [planned, setPlanned] = useState<Planned | undefined>(undefined);
   const [failure, setFailure] = useState('');
+  const [note, setNote] = useState('');
   const [isBusy, setBusy] = useState(false);
   const field = useRef<SourceFieldHandle>(null);
   const isChanged = source.text !== base.text || source.variables !== base.variables;
@@ -298,7 +299,13 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   };
   const makeTried = async (): Promise<void> => {
     if (tried === undefined) return;
-    write(await withChange(base, tried.change, tried.namespace, tried.job));
+    const made = await withChange(base, tried.change, tried.namespace, tried.job);
+    write(made);
+    setNote(
+      made.format === base.format
+        ? ''
+        : 'The change is not one value of the source as it was written, so this is the definition as JSON: comments and variables are not in it.',
+    );
     tried.done();
   };
   // A draft is not written over without asking.
@@ -388,6 +395,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
             Plan <kbd>Ctrl Enter</kbd>
           </button>
         </div>
+        {note !== '' && source.format !== base.format && <p class="notice waiting">{note}</p>}
         {tried !== undefined && (
           <p class="notice">
             {isChanged ? 'There is a draft of this job.' : 'The change that you tried is being made…'}{' '}
@@ -454,7 +462,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
               </button>
             </div>
             <PlanView plan={planned.plan} />
-            <SimulateJob key={planned.at} job={planned.job} namespace={planned.namespace} />
+            <SimulateJob key={planned.plan.seal} job={planned.job} namespace={planned.namespace} />
           </>
         )}
       </section>
