@@ -46,7 +46,7 @@ const added = [
   'src/operations/notifications/workspaces/portal-tokens.ts',
 ];
 const mostFiles = 858;
-const mostLines = 145_082;
+const mostLines = 145_065;
 const mostLinesAdded = 3_445;
 
 const list = 'SIGNALBOX_WALKS';
