@@ -310,10 +310,10 @@ test('an action on all that match takes exactly these, over all pages, and refus
   const others = Array.from({ length: 70 }, (_, at) => `bulk-no-${pad(at)}`);
   for (const id of [...wanted, ...others]) await register(batch(id));
   await signedIn('jobs?q=bulk-yes&sort=id');
-  await page.getByText('the first 100 jobs').waitFor();
+  await page.getByText('the first 50 jobs').waitFor();
   await page.getByLabel('Select default/bulk-yes-003').check();
   await page.getByText('1 job selected').waitFor();
-  await button('Select all 130 that match').click();
+  await button('Select all that match').click();
   await page.getByText('all 130 jobs that match selected').waitFor();
   await button('Stop…').click();
   const dialog = page.getByRole('dialog');
@@ -325,13 +325,15 @@ test('an action on all that match takes exactly these, over all pages, and refus
   await dialog.getByRole('alert').getByText('Now 131 match, not 130. Nothing was done').waitFor();
   assert.deepEqual(await Promise.all(wanted.slice(0, 5).map(isStopped)), [false, false, false, false, false]);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await button('Select all 131 that match').click();
+  await button('Select all that match').click();
+  await page.getByText('all 131 jobs that match selected').waitFor();
   await stopped('bulk-yes-late');
   await button('Stop…').click();
   await dialog.getByRole('button', { name: 'Stop', exact: true }).click();
   await dialog.getByRole('alert').getByText('Now 130 match, not 131. Nothing was done').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await button('Select all 130 that match').click();
+  await button('Select all that match').click();
+  await page.getByText('all 130 jobs that match selected').waitFor();
   // Two of them fail.
   await page.route(/\/v1\/job\/bulk-yes-0(?:07|99)(?:\?|$)/, (route) =>
     route.request().method() === 'DELETE' ? route.fulfill({ status: 500, body: 'the disk is <b>full</b>' }) : route.continue(),
@@ -351,7 +353,7 @@ test('an action on all that match takes exactly these, over all pages, and refus
   const all = await call('GET', '/v1/jobs?prefix=bulk-');
   assert.deepEqual(all.filter(({ Stop }) => Stop).map(({ ID }) => ID), wanted.filter((id) => id !== 'bulk-yes-007' && id !== 'bulk-yes-099'));
   await page.getByRole('link', { name: 'The list with its filter' }).click();
-  await page.getByText('the first 100 jobs').waitFor();
+  await page.getByText('the first 50 jobs').waitFor();
   assert.equal(new URL(page.url()).search, '?q=bulk-yes&sort=id');
   // Another tab knows nothing of it.
   const other = await context.newPage();
@@ -363,7 +365,8 @@ test('an action on all that match takes exactly these, over all pages, and refus
 test('an action on all that match is ended by a button; the rest is not touched', { timeout }, async () => {
   await signedIn('jobs?q=bulk-no&sort=id');
   await page.getByLabel('Select default/bulk-no-000').check();
-  await button('Select all 70 that match').click();
+  await button('Select all that match').click();
+  await page.getByText('all 70 jobs that match selected').waitFor();
   let acts = 0;
   await page.route(/\/v1\/job\/bulk-no-/, async (route) => {
     if (route.request().method() === 'DELETE') {

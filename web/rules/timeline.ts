@@ -1,8 +1,8 @@
 import { instantFromUnixNanos } from '../../src/shared/instant.js';
 import type { StateMark } from '../job-rules.js';
-import { failureName, outcomeWords, waitText } from '../screens/notify/words.js';
 import { counted, durationText } from './durations.js';
 import { causeText, decisionText, failureSentences } from './evaluation-words.js';
+import { failureName, outcomeWords, waitText } from './notification-words.js';
 
 /*
  * One list of what happened to a job or a run, from its registration to the answers of the destinations that were notified. It says

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, type EntryOf, type Failure, messageOf } from '../app/engine.js';
 import { may, rights } from '../app/rights.js';
 import { addressOf, Link, navigate, place } from '../app/router.js';
@@ -142,40 +142,41 @@ function matching({ asked }: ListedJobs): ResultAsync<readonly JobEntry[], Failu
   return new ResultAsync(read());
 }
 
+const mayAct = (): boolean => may('jobs.stop', '*') || may('jobs.restart', '*');
+
 interface BulkProps {
   readonly chosen: readonly JobEntry[];
   readonly listed: ListedJobs;
+  /** All jobs that match, when the list has no further ones. */
+  readonly whole: readonly JobEntry[] | undefined;
   readonly clear: () => void;
 }
 
-/** The actions on the selected jobs, or on all that match. */
-export function BulkActions({ chosen, listed, clear }: BulkProps) {
-  const [all, setAll] = useState<readonly JobEntry[] | undefined>(undefined);
-  const [isAll, setIsAll] = useState(false);
+/** The actions on the selected jobs, or on all that match. These are counted when they are wanted. */
+export function BulkActions({ chosen, listed, whole, clear }: BulkProps) {
+  const [all, setAll] = useState<readonly JobEntry[] | 'counting' | undefined>(undefined);
   const [failure, setFailure] = useState('');
-  const [counts, setCounts] = useState(0);
-  const setKey = JSON.stringify([listed.asked, counts]);
+  // Another filter, and another selection by hand, end that of all.
+  const selection = `${JSON.stringify(listed.asked)} ${chosen.map(idOf).join()}`;
+  const latest = useRef(selection);
+  latest.current = selection;
   useEffect(() => {
     setAll(undefined);
-    setIsAll(false);
     setFailure('');
-    let isCurrent = true;
-    const count = async (): Promise<void> => {
-      const found = await matching(listed);
-      if (isCurrent) found.match(setAll, (error) => setFailure(messageOf(error)));
-    };
-    // Who may do neither needs no count.
-    if (may('jobs.stop', '*') || may('jobs.restart', '*')) void count();
-    return () => {
-      isCurrent = false;
-    };
-  }, [setKey]);
-  // Another selection by hand ends that of all.
-  const chosenKey = chosen.map(idOf).join();
-  useEffect(() => setIsAll(false), [chosenKey]);
-  const isTooMany = all !== undefined && all.length > mostInBulk;
-  const jobs = isAll && all !== undefined ? all : chosen;
-  const set = { jobs, listed: isAll ? listed : undefined, clear, recount: () => setCounts(counts + 1) };
+  }, [selection]);
+  const count = async (): Promise<void> => {
+    setFailure('');
+    setAll('counting');
+    const found = await matching(listed);
+    if (latest.current !== selection) return;
+    setAll(found.unwrapOr(undefined));
+    if (found.isErr()) setFailure(messageOf(found.error));
+  };
+  const found = all === 'counting' ? undefined : all;
+  const isTooMany = found !== undefined && found.length > mostInBulk;
+  const isAll = found !== undefined && !isTooMany;
+  const jobs = isAll ? found : chosen;
+  const set = { jobs, listed: isAll ? listed : undefined, clear, recount: () => setAll(undefined) };
   return (
     <>
       <span>
@@ -186,12 +187,14 @@ export function BulkActions({ chosen, listed, clear }: BulkProps) {
           Counting failed: <Text of={failure} />
         </span>
       )}
-      {!isAll && all !== undefined && !isTooMany && all.length > chosen.length && (
-        <button type="button" onClick={() => setIsAll(true)}>
-          Select all {matchCountText(all.length)} that match
+      {found === undefined && mayAct() && (whole === undefined || whole.length > chosen.length) && (
+        <button type="button" disabled={all === 'counting'} onClick={() => void count()}>
+          {all === 'counting' ? 'Counting…' : `Select all ${whole === undefined ? '' : `${whole.length} `}that match`}
         </button>
       )}
-      {isTooMany && <span class="hint">{matchCountText(all.length)} match: narrow the filter to select them all</span>}
+      {isTooMany && (
+        <span class="hint">{matchCountText(found.length)} match: narrow the filter to select them all</span>
+      )}
       <Act action="stop" {...set} />
       <Act action="restart" {...set} />
       <button type="button" class="quiet" onClick={clear}>

@@ -321,7 +321,14 @@ function JobTable({ jobs, listed, sort, show: showRows, more }: JobTableProps) {
             {counted(changes, 'change')}: show
           </button>
         )}
-        {chosen.length > 0 && <BulkActions chosen={chosen} listed={listed} clear={() => setSelected(new Set())} />}
+        {chosen.length > 0 && (
+          <BulkActions
+            chosen={chosen}
+            listed={listed}
+            whole={more === undefined ? jobs : undefined}
+            clear={() => setSelected(new Set())}
+          />
+        )}
       </div>
       <DataTable
         name="Jobs"

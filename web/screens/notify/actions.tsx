@@ -6,10 +6,10 @@ import { ask } from '../../parts/dialog.js';
 import { Copy, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { counted } from '../../rules/durations.js';
+import { failureName, failureRemedy } from '../../rules/notification-words.js';
 import { visible } from '../../rules/safe-text.js';
 import { declarationOf, triggers } from './requests.js';
 import { type Configuration, type Room, roomAddress, useEventTypes } from './room.js';
-import { failureName, failureRemedy } from './words.js';
 
 /** The result of an action: what was done, or the error of the call. */
 export type Outcome =

@@ -6,12 +6,12 @@ import { Time } from '../../app/time.js';
 import { Id, Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { durationText } from '../../rules/durations.js';
+import { kindNames } from '../../rules/notification-words.js';
 import { ConfigurationActions, type Outcome, OutcomePanel, ResponseFacts, TestForm } from './actions.js';
 import { Triggers } from './configurations.js';
 import { DeliveryList } from './deliveries.js';
 import { ConfigurationForm } from './form.js';
 import { type Configuration, Health, type Room, RoomScreen, roomAddress } from './room.js';
-import { kindNames } from './words.js';
 
 interface ConfigurationScreenProps {
   readonly room: Room;

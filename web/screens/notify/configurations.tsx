@@ -5,9 +5,9 @@ import { type Column, DataTable } from '../../parts/table.js';
 import { Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
+import { destinationText, kindNames } from '../../rules/notification-words.js';
 import { QuickAction } from './actions.js';
 import { type Configuration, Health, LastDelivery, latestByConfiguration, type Room, roomAddress } from './room.js';
-import { destinationText, kindNames } from './words.js';
 
 /** The configurations of a workspace; waits for changes. */
 export function useConfigurations({ workspace }: Room) {

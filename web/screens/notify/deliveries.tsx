@@ -6,6 +6,7 @@ import { type Column, DataTable } from '../../parts/table.js';
 import { Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { durationText } from '../../rules/durations.js';
+import { failureName, outcomeWords } from '../../rules/notification-words.js';
 import { visible } from '../../rules/safe-text.js';
 import { useConfigurations } from './configurations.js';
 import { BulkPanel } from './recoveries.js';
@@ -21,7 +22,6 @@ import {
   TriggerChoice,
   Words,
 } from './room.js';
-import { failureName, outcomeWords } from './words.js';
 
 const outcomes: readonly Delivery['outcome'][] = ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'];
 const statuses = ['2xx', '3xx', '4xx', '5xx', 'none'];

@@ -8,11 +8,6 @@ import { Copy, Id, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { bytesText, durationText } from '../../rules/durations.js';
-import { useConfiguration } from './configuration.js';
-import { DeliveryState } from './deliveries.js';
-import { curlCommand } from './requests.js';
-import { type Configuration, Health, type Room, RoomScreen, roomAddress, timelineOfEvent, Words } from './room.js';
-import { verifySnippet } from './verify-snippet.js';
 import {
   destinationText,
   failureName,
@@ -21,7 +16,12 @@ import {
   outcomeWords,
   redeliveryText,
   waitText,
-} from './words.js';
+} from '../../rules/notification-words.js';
+import { useConfiguration } from './configuration.js';
+import { DeliveryState } from './deliveries.js';
+import { curlCommand } from './requests.js';
+import { type Configuration, Health, type Room, RoomScreen, roomAddress, timelineOfEvent, Words } from './room.js';
+import { verifySnippet } from './verify-snippet.js';
 
 type Details = ValueOf<typeof box.deliveries.show>;
 type Attempt = Details['attempts'][number];

@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../parts/table.js';
 import { Copy, Id, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
+import { obstacleWords, outcomeWords } from '../../rules/notification-words.js';
 import { DeliveryState } from './deliveries.js';
 import { eventFilter, filtersOf } from './requests.js';
 import {
@@ -23,7 +24,6 @@ import {
   timelineOfEvent,
   Words,
 } from './room.js';
-import { obstacleWords, outcomeWords } from './words.js';
 
 type Event = EntryOf<typeof box.events.list>;
 type Details = ValueOf<typeof box.events.show>;

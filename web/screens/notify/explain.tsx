@@ -9,6 +9,7 @@ import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
+import { obstacleWords, outcomeWords } from '../../rules/notification-words.js';
 import { visible } from '../../rules/safe-text.js';
 import { type Outcome, OutcomePanel } from './actions.js';
 import { useConfigurations } from './configurations.js';
@@ -26,7 +27,6 @@ import {
   TriggerChoice,
   useEventTypes,
 } from './room.js';
-import { obstacleWords, outcomeWords } from './words.js';
 
 type Explanations = ValueOf<typeof box.events.explain>;
 type Explanation = Explanations[number];

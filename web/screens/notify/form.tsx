@@ -7,11 +7,11 @@ import { guardLeaving, Link, navigate } from '../../app/router.js';
 import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
+import { kindNames } from '../../rules/notification-words.js';
 import { faultsOf, type Outcome, OutcomePanel } from './actions.js';
 import { type FormValues, inputOf, valuesOf } from './form-values.js';
 import { alertTypes, fieldOfPointer, triggers } from './requests.js';
 import { type Configuration, mayAdminister, type Room, roomAddress, useEventTypes } from './room.js';
-import { kindNames } from './words.js';
 
 /** What was written and not saved, by workspace and configuration: in memory only, as long as the tab. */
 const drafts = new Map<string, FormValues>();

@@ -8,6 +8,7 @@ import { Screen } from '../../app/shell.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
+import { healthWords, type StateWords, summaryWords } from '../../rules/notification-words.js';
 import { ConfigurationScreen } from './configuration.js';
 import { ConfigurationsTab } from './configurations.js';
 import { DeliveriesTab } from './deliveries.js';
@@ -17,7 +18,6 @@ import { ExplainTab } from './explain.js';
 import { ConfigurationForm } from './form.js';
 import { RecoveriesTab, RecoveryScreen } from './recoveries.js';
 import { NoMatch, Pages, type Room, RoomScreen, roomName, Words } from './room.js';
-import { healthWords, type StateWords, summaryWords } from './words.js';
 
 /** What `/ui/notify` and everything below it show. */
 export function NotifyScreen({ path: [workspace, ...path] }: { readonly path: readonly string[] }) {

@@ -11,9 +11,9 @@ import { Id, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
+import { outcomeWords } from '../../rules/notification-words.js';
 import { type Bulk, type DeliveryFilters, recoverableOutcome, recoverableOutcomes, spanOf } from './requests.js';
 import { type Room, RoomScreen, roomAddress, SinceChoice } from './room.js';
-import { outcomeWords } from './words.js';
 
 type Recovery = EntryOf<typeof box.recoveries.list>;
 type Failure = { readonly type: string };

@@ -7,9 +7,9 @@ import { Screen, Tabs } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
+import { healthWords, type StateWords } from '../../rules/notification-words.js';
 import { subjectText } from '../../rules/timeline.js';
 import { triggers } from './requests.js';
-import { healthWords, type StateWords } from './words.js';
 
 export type Configuration = EntryOf<typeof box.notifications.list>;
 export type Delivery = EntryOf<typeof box.deliveries.list>;

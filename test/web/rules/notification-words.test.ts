@@ -11,7 +11,7 @@ import {
   redeliveryText,
   summaryWords,
   waitText,
-} from '../../../web/screens/notify/words.js';
+} from '../../../web/rules/notification-words.js';
 
 const now = Date.parse('2026-11-30T14:00:00.000Z');
 const at = (minutes: number): string => new Date(now + minutes * 60_000).toISOString();

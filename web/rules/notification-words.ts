@@ -1,8 +1,8 @@
-import type { FailureClass } from '../../../src/notifications/delivery/classify-failure.js';
-import type { Obstacle } from '../../../src/notifications/explain.js';
-import type { StateMark } from '../../job-rules.js';
-import { counted, durationText } from '../../rules/durations.js';
-import type { ConfigurationView, DeliverySummary } from './answers.js';
+import type { FailureClass } from '../../src/notifications/delivery/classify-failure.js';
+import type { Obstacle } from '../../src/notifications/explain.js';
+import type { StateMark } from '../job-rules.js';
+import type { ConfigurationView, DeliverySummary } from '../screens/notify/answers.js';
+import { counted, durationText } from './durations.js';
 
 /* States of notifications, as people read them. Names of kinds and triggers that are not listed are shown as they are. */
 
