@@ -146,7 +146,8 @@ test('after an upgrade of the server an open tab asks to be loaded again, and ne
   await reload.click();
   await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor();
   await live(page).waitFor();
-  assert.ok(loaded.length > 0 && loaded.every(({ name, ok }) => ok && other.names.has(name)), JSON.stringify(loaded));
+  // Answers to the old tab may still come.
+  assert.ok(loaded.some(({ ok }) => ok) && loaded.every(({ name, ok }) => ok === other.names.has(name)), JSON.stringify(loaded));
 });
 
 test('two tabs for ten minutes: one stream in all, a hidden tab is silent and then current within a second', { timeout }, async () => {

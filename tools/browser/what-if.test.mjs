@@ -364,6 +364,7 @@ test('an action on all that match takes exactly these, over all pages, and refus
 
 test('an action on all that match is ended by a button; the rest is not touched', { timeout }, async () => {
   await signedIn('jobs?q=bulk-no&sort=id');
+  await page.getByText('the first 50 jobs').waitFor();
   await page.getByLabel('Select default/bulk-no-000').check();
   await button('Select all that match').click();
   await page.getByText('all 70 jobs that match selected').waitFor();

@@ -55,7 +55,7 @@ export function DataTable<T>({ name, columns, rows, idOf, sort, selection, more,
   }, [from, to, isWindowed]);
   const width = columns.length + (selection === undefined ? 0 : 1);
   useEffect(() => {
-    if (more !== undefined && !more.isLoading && isWindowed && to >= rows.length - 20) more.load();
+    if (more !== undefined && !more.isLoading && isWindowed && to >= rows.length - 10) more.load();
   }, [to, rows.length, more?.isLoading]);
   const spacer = (count: number) =>
     count > 0 && (

@@ -156,12 +156,15 @@ interface FilterProps {
 
 function JobFilter({ asked, outcome, sort, withInstances }: FilterProps) {
   const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(asked);
-  useEffect(() => setText(asked), [asked]);
+  // The field keeps its own text: a key renders nothing.
+  const text = (): string => input.current?.value ?? '';
+  useEffect(() => {
+    if (input.current !== null) input.current.value = asked;
+  }, [asked]);
   useKey('/', () => input.current?.focus());
   const apply = (event: Event): void => {
     event.preventDefault();
-    setQuery({ q: text });
+    setQuery({ q: text() });
   };
   const { views } = preferences.value;
   const present = new URLSearchParams(
@@ -175,9 +178,8 @@ function JobFilter({ asked, outcome, sort, withInstances }: FilterProps) {
           type="search"
           aria-label="Filter"
           placeholder='Part of a name, or Type == "batch" and Priority > 50'
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onBlur={() => text !== asked && setQuery({ q: text })}
+          defaultValue={asked}
+          onBlur={() => text() !== asked && setQuery({ q: text() })}
         />
         <label>
           Last run{' '}
