@@ -20,7 +20,7 @@ async function failing(names, concurrency) {
 }
 
 const failed = [
-  ...(await failing(files.filter((name) => !measuring.includes(name)), 2)),
+  ...(await failing(files.filter((name) => !measuring.includes(name)), 3)),
   ...(await failing(measuring, 1)),
 ];
 if (failed.length > 0) {
