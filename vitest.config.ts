@@ -3,16 +3,14 @@ import { defineConfig } from 'vitest/config';
 
 const testsIn = (folder: string) => `test/${folder}/**/*.test.ts`;
 
-/** Tests of rules and operations, and of some adapters, leave nothing behind: the files of one worker share their modules, which halves the run. */
+/** Tests of rules, operations, commands and some adapters leave nothing behind: the files of one worker share their modules, which halves the run. */
 const rules = [
   ...['access', 'agent', 'api', 'channels', 'events', 'filter', 'functions', 'golden', 'hcl', 'jobs', 'json-schema'],
   ...['metrics', 'notifications', 'operations', 'options', 'properties', 'queries', 'queue', 'replay', 'scheduler'],
-  ...['services', 'shared', 'templates', 'variables', 'versions', 'client', 'web'],
+  ...['services', 'shared', 'templates', 'variables', 'versions', 'client', 'web', 'adapters/cli'],
 ].map(testsIn);
-const edges = [
-  ...['cli', 'functions', 'http-server', 'memory', 'node', 'opentelemetry', 'prometheus', 'runner', 'smtp', 'testing'],
-  'undici',
-].map((adapter) => testsIn(`adapters/${adapter}`));
+const adapters = ['functions', 'http-server', 'memory', 'node', 'opentelemetry', 'prometheus', 'runner', 'smtp'];
+const edges = [...adapters, 'testing', 'undici'].map((adapter) => testsIn(`adapters/${adapter}`));
 
 /** Virtual time that waits for a real disk is disturbed by what other tests of the worker have left running. */
 const alone = ['test/adapters/runner/node/lost-server.test.ts'];
