@@ -1,16 +1,40 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const testsIn = (folder: string) => `test/${folder}/**/*.test.ts`;
-
-/** Tests of rules, operations, commands and some adapters leave nothing behind: the files of one worker share their modules, which halves the run. */
-const rules = [
-  ...['access', 'agent', 'api', 'channels', 'events', 'filter', 'functions', 'golden', 'hcl', 'jobs', 'json-schema'],
-  ...['metrics', 'notifications', 'operations', 'options', 'properties', 'queries', 'queue', 'replay', 'scheduler'],
-  ...['services', 'shared', 'templates', 'variables', 'versions', 'client', 'web', 'adapters/cli'],
-].map(testsIn);
-const adapters = ['functions', 'http-server', 'memory', 'node', 'opentelemetry', 'prometheus', 'runner', 'smtp'];
-const edges = [...adapters, 'testing', 'undici'].map((adapter) => testsIn(`adapters/${adapter}`));
+/** Tests of rules and operations leave nothing behind: the files of one worker share their modules, which halves the run. */
+const shared = [
+  ...[
+    'access',
+    'agent',
+    'api',
+    'channels',
+    'events',
+    'filter',
+    'functions',
+    'golden',
+    'hcl',
+    'jobs',
+    'json-schema',
+    'metrics',
+    'notifications',
+    'operations',
+  ],
+  ...['options', 'properties', 'queries', 'queue', 'replay', 'scheduler', 'services', 'shared', 'templates'],
+  ...['variables', 'versions', 'client', 'web'],
+  ...[
+    'cli',
+    'functions',
+    'http-server',
+    'memory',
+    'node',
+    'opentelemetry',
+    'prometheus',
+    'runner',
+    'smtp',
+    'testing',
+    'undici',
+  ].map((adapter) => `adapters/${adapter}`),
+].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** Virtual time that waits for a real disk is disturbed by what other tests of the worker have left running. */
 const alone = ['test/adapters/runner/node/lost-server.test.ts'];
@@ -23,7 +47,7 @@ const campaigns = [
 
 /** What is packed and documented, over the built package and whole programs of types. `npm run test:package` runs them. */
 const packaged = [
-  ...['package', 'docs', 'examples'].map(testsIn),
+  ...['package', 'docs', 'examples'].map((folder) => `test/${folder}/**/*.test.ts`),
   ...['test/architecture/dropped-results.test.ts', 'test/architecture/unused-exports.test.ts'],
   'test/adapters/http-server/generated-client.test.ts',
 ];
@@ -53,15 +77,14 @@ export default defineConfig({
     // Many tests wait for processes and sockets: with one worker more than processors, none of these idles.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { extends: true, test: { name: 'rules', include: rules, isolate: false } },
-      { extends: true, test: { name: 'edges', include: edges, exclude: [...alone, ...packaged], isolate: false } },
+      { extends: true, test: { name: 'rules', include: shared, exclude: [...alone, ...packaged], isolate: false } },
       { extends: true, test: { name: 'alone', include: alone } },
       {
         extends: true,
         test: {
           name: 'adapters',
           include: ['test/**/*.test.ts'],
-          exclude: [...rules, ...edges, ...packaged, ...campaigns, postgres],
+          exclude: [...shared, ...packaged, ...campaigns, postgres],
         },
       },
       { extends: true, test: { name: 'postgres', include: [postgres], globalSetup: server } },
