@@ -355,6 +355,12 @@ test('versions are compared, and a return to one shows its plan first', { timeou
 });
 
 test('Stop says how many allocations end, Undo starts the job again with its source', { timeout }, async () => {
+  // The one of the version before may still be ending.
+  const isLive = ({ ClientStatus }) => ClientStatus === 'running' || ClientStatus === 'pending';
+  await eventually(
+    async () => ((await call('GET', '/v1/job/planned/allocations')).filter(isLive).length === 1 ? true : undefined),
+    () => 'one allocation',
+  );
   await signedIn('jobs/default/planned');
   await page.getByRole('cell', { name: 'running' }).first().waitFor();
   await page.getByRole('button', { name: 'Stop…' }).click();

@@ -138,9 +138,10 @@ function Header({ namespace, id, job, statuses, summary }: JobFacts) {
           },
           { wanted: activity.GroupCountSum, deployment: activity.LatestDeployment },
         );
-  const live =
-    activity?.Allocs?.filter(({ ClientStatus }) => ClientStatus === 'running' || ClientStatus === 'pending').length ??
-    0;
+  const live = activity?.Allocs?.filter(
+    ({ ClientStatus }) => ClientStatus === 'running' || ClientStatus === 'pending',
+  ).length;
+  const isCounted = statuses.state.value.value !== undefined || statuses.state.value.error !== undefined;
   return (
     <>
       {health !== undefined && <Mark {...health} />}
@@ -148,7 +149,7 @@ function Header({ namespace, id, job, statuses, summary }: JobFacts) {
         <Text of={namespace} /> · {job.Type} · v{job.Version} · registered <Time at={job.SubmitTime} />
       </span>
       <span class="room" />
-      <Actions namespace={namespace} id={id} job={job} live={live} />
+      <Actions namespace={namespace} id={id} job={job} live={live ?? (activity && 0)} isCounted={isCounted} />
     </>
   );
 }
@@ -157,10 +158,13 @@ interface ActionsProps {
   readonly namespace: string;
   readonly id: string;
   readonly job: Job;
-  readonly live: number;
+  /** Undefined when it is not known. */
+  readonly live: number | undefined;
+  /** False until the first answer. */
+  readonly isCounted: boolean;
 }
 
-function Actions({ namespace, id, job, live }: ActionsProps) {
+function Actions({ namespace, id, job, live, isCounted }: ActionsProps) {
   const edit = addressOf(['jobs', namespace, id, 'plan']);
   const isEditable = mayEdit(namespace) && !job.Dispatched && job.ParentID === '';
   useKey('e', isEditable ? () => navigate(edit) : undefined);
@@ -181,7 +185,7 @@ function Actions({ namespace, id, job, live }: ActionsProps) {
           Launch now
         </button>
       )}
-      {!isParent(job) && live > 0 && may('jobs.restart', namespace) && (
+      {!isParent(job) && live !== undefined && live > 0 && may('jobs.restart', namespace) && (
         <button type="button" onClick={() => askRestart(namespace, id, live)}>
           Restart…
         </button>
@@ -192,7 +196,7 @@ function Actions({ namespace, id, job, live }: ActionsProps) {
         </button>
       )}
       {!job.Stop && may('jobs.stop', namespace) && (
-        <button type="button" class="danger" onClick={() => askStop(namespace, id, live)}>
+        <button type="button" class="danger" disabled={!isCounted} onClick={() => askStop(namespace, id, live)}>
           Stop…
         </button>
       )}
@@ -216,13 +220,13 @@ async function launch(namespace: string, id: string): Promise<void> {
   );
 }
 
-function askStop(namespace: string, id: string, live: number): void {
+function askStop(namespace: string, id: string, live: number | undefined): void {
   ask({
     title: `Stop ${id}`,
     body: (
       <p>
-        This ends {counted(live, 'allocation')} in <Text of={namespace} />. The job and its versions stay until they are
-        collected.
+        This ends {live === undefined ? 'its allocations' : counted(live, 'allocation')} in <Text of={namespace} />. The
+        job and its versions stay until they are collected.
       </p>
     ),
     action: 'Stop',
