@@ -498,6 +498,30 @@ test('the list has the order of the server, and does not move under the pointer'
   clean();
 });
 
+test('a view that was left while an action ended is current when one returns', { timeout }, async () => {
+  await register(service('left'));
+  await settled('left');
+  await signedIn('jobs/default/left/evaluations');
+  const rows = page.locator('tbody tr');
+  await rows.first().waitFor();
+  const before = await rows.count();
+  let answer;
+  const answered = new Promise((resolve) => (answer = resolve));
+  await page.route(/\/evaluate(?:\?|$)/, async (route) => {
+    await answered;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Evaluate again' }).click();
+  await page.getByRole('link', { name: 'Versions' }).click();
+  await page.getByText('Version 0').or(page.getByText('v0')).first().waitFor();
+  answer();
+  await page.getByText('The job is evaluated again').waitFor();
+  await page.getByRole('link', { name: 'Evaluations' }).click();
+  await eventually(async () => ((await rows.count()) > before ? true : undefined), () => `more than ${before} evaluations`);
+  await stopped('left');
+  clean();
+});
+
 test('Find leads by keyboard to a job by a part of its name', { timeout }, async () => {
   await register(service('find-me-here'));
   await signedIn();

@@ -45,7 +45,9 @@ export const isOutdated = signal(false);
 async function compareBuild(): Promise<void> {
   const answer = await fetch(pageUrl, { cache: 'no-cache' }).catch(() => undefined);
   const running = document.querySelector('script[type=module]')?.getAttribute('src');
-  if (answer?.ok === true && typeof running === 'string') isOutdated.value = !(await answer.text()).includes(running);
+  const text = answer?.ok === true ? await answer.text() : '';
+  // A proxy may answer with its sign-in page.
+  if (text.includes('id="settings"') && typeof running === 'string') isOutdated.value = !text.includes(running);
 }
 
 type Listener = (changes: readonly Change[] | undefined) => void;

@@ -100,19 +100,24 @@ class Read<A> {
   }
 
   /** Reads at once, or once more when the read in progress has ended: an answer never replaces a later one. */
-  now(): Promise<void> {
+  async now(): Promise<void> {
+    // It may be asked for after its screen was left.
+    if (this.#users === 0) return;
     this.#isWanted = true;
     this.#running ??= this.#readWhileWanted();
-    return this.#running;
+    await this.#running;
   }
 
   async #readWhileWanted(): Promise<void> {
-    while (this.#isWanted && this.#users > 0) {
-      this.#isWanted = false;
-      this.#lastAt = performance.now();
-      await this.#once({ signal: this.#ended.signal });
+    try {
+      while (this.#isWanted && this.#users > 0) {
+        this.#isWanted = false;
+        this.#lastAt = performance.now();
+        await this.#once({ signal: this.#ended.signal });
+      }
+    } finally {
+      this.#running = undefined;
     }
-    this.#running = undefined;
   }
 
   async #follow(ended: AbortSignal): Promise<void> {

@@ -48,11 +48,12 @@ export function DataTable<T>({ name, columns, rows, idOf, sort, selection, more,
   const box = useRef<HTMLElement>(null);
   const [from, to] = useVisible(box, rows.length, height, isWindowed);
   const shown = isWindowed ? rows.slice(from, to) : rows;
+  const [first, end] = isWindowed ? [from, to] : [0, rows.length];
   useEffect(() => {
     if (show === undefined) return undefined;
-    const timer = setTimeout(() => (isWindowed ? show(from, to) : show(0, rows.length)), pauseOfScroll);
+    const timer = setTimeout(() => show(first, end), pauseOfScroll);
     return () => clearTimeout(timer);
-  }, [from, to, isWindowed]);
+  }, [first, end]);
   const width = columns.length + (selection === undefined ? 0 : 1);
   useEffect(() => {
     if (more !== undefined && !more.isLoading && isWindowed && to >= rows.length - 10) more.load();

@@ -286,7 +286,7 @@ function JobTable({ jobs, listed, sort, show: showRows, more }: JobTableProps) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isHeld, setHeld] = useState(false);
   const { rows: steady, changes, show } = useSteadyRows(jobs, idOf, isHeld || selected.size > 0);
-  const [blocks, setBlocks] = useState<readonly [number, number]>([0, 1]);
+  const [blocks, setBlocks] = useState<readonly [number, number]>([0, 3]);
   const active = steady.slice(blocks[0] * block, blocks[1] * block);
   const activityKey = JSON.stringify(['activity', active.map(idOf)]);
   const activity = useRead(activityKey, {
