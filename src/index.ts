@@ -251,6 +251,7 @@ export type {
   AutoDestroyEvent,
   CustomEvent,
   NotificationEvent,
+  Obstacle,
   RunEvent,
   RunFailure,
   RunOfJob,
@@ -271,7 +272,7 @@ export {
   triggerFromSpelling,
   type WorkspaceTrigger,
 } from './notifications/events/trigger.js';
-export { type ExplainedConfiguration, type Explanation, explain, type Obstacle } from './notifications/explain.js';
+export { type ExplainedConfiguration, type Explanation, explain } from './notifications/explain.js';
 export type { Recipient, RenderedEmail } from './notifications/payloads/message-outline.js';
 export {
   configurationPath,

@@ -1,23 +1,9 @@
 import { globMatches } from '../shared/values.js';
-import type { NotificationConfiguration } from './configurations/configuration.js';
 import type { DestinationKind } from './configurations/destination.js';
-import { type NotificationEvent, passesFilter } from './events/event.js';
+import { type NotificationEvent, type Obstacle, passesFilter } from './events/event.js';
 import { configurationOfAlert } from './events/event-type.js';
 import { spellingOf, spellingsOf, type TriggerFeature, triggerFromSpelling } from './events/trigger.js';
 import type { Workspace } from './workspace.js';
-
-/** Why an event does not notify a configuration. */
-export type Obstacle =
-  | 'speculative_run'
-  | 'local_execution'
-  | 'feature_off'
-  | 'disabled'
-  | 'trigger_off'
-  /** The configuration's filter rejects the event. */
-  | 'filtered'
-  | 'no_recipients'
-  /** It is an alert about this configuration, which is not notified about itself. */
-  | 'about_itself';
 
 /** The members of a configuration that decide whether an event notifies it. */
 export interface ExplainedConfiguration {
@@ -57,16 +43,6 @@ export function explain(
     const obstacles = [...general, ...obstaclesFor(event, configuration)];
     return { configurationId: configuration.id, name: configuration.name, fires: obstacles.length === 0, obstacles };
   });
-}
-
-/** The configurations that the event notifies, in the given order. */
-export function matchConfigurations(
-  event: NotificationEvent,
-  workspace: Workspace,
-  configurations: readonly NotificationConfiguration[],
-): NotificationConfiguration[] {
-  if (obstaclesForAll(event, workspace).length > 0) return [];
-  return configurations.filter((configuration) => obstaclesFor(event, configuration).length === 0);
 }
 
 /** The workspace's obstacles, which apply to all configurations. */

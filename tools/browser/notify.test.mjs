@@ -307,6 +307,26 @@ test('explain lists every obstacle, a fix changes the answer, and what was misse
   for (const { id } of [well, off]) await orThrow(service.box.notifications.delete(id));
 });
 
+test('an event says why a configuration was not notified when it was accepted, and what is different now', async () => {
+  const { id, name } = await declare('ws-one', '/then');
+  await orThrow(service.box.notifications.update(id, { enabled: false, triggers: [] }));
+  await send('ws-one');
+  const { items } = await orThrow(service.box.events.list('ws-one', { pageSize: 1 }));
+  await orThrow(service.box.notifications.update(id, { triggers: ['run:errored'] }));
+  await open(`ws-one/events/${items[0].id}`);
+  const missed = page.getByLabel('Not notified').locator('.line', { hasText: name });
+  await missed.getByText('it is off; it does not ask for this trigger (now: it is off)').waitFor();
+  await orThrow(service.box.notifications.enable(id));
+  await missed.getByText('(now it would be notified)').waitFor();
+  await page.getByRole('link', { name: 'Explain and fix' }).click();
+  const line = page.locator(`[data-configuration="${id}"]`);
+  await line.getByText('When the event was accepted: it is off; it does not ask for this trigger.').waitFor();
+  await line.getByText('It would be notified now.').waitFor();
+  await orThrow(service.box.notifications.delete(id));
+  await open(`ws-one/events/${items[0].id}`);
+  await missed.getByText('(it was deleted since)').waitFor();
+});
+
 test('a portal sees one workspace, without the shell and its name, and renews its token with the form as it was', async () => {
   const own = await declare('ws-one', '/own');
   const other = await declare('ws-two', '/other');

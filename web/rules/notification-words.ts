@@ -1,5 +1,6 @@
 import type { FailureClass } from '../../src/notifications/delivery/classify-failure.js';
-import type { Obstacle } from '../../src/notifications/explain.js';
+import type { Obstacle } from '../../src/notifications/events/event.js';
+import type { Explanation } from '../../src/notifications/explain.js';
 import type { StateMark } from '../job-rules.js';
 import type { ConfigurationView, DeliverySummary } from '../screens/notify/answers.js';
 import { counted, durationText } from './durations.js';
@@ -243,4 +244,59 @@ const obstacles: Readonly<Record<Obstacle, ObstacleWords>> = {
 /** An obstacle in words, the field that changes it, and what can be done. */
 export function obstacleWords(obstacle: Obstacle): ObstacleWords {
   return obstacles[obstacle];
+}
+
+/** The configurations of an event, as they are now and as they were when it was accepted; null if that is not known. */
+export interface Named<T = Pick<Explanation, 'configurationId' | 'name'>> {
+  readonly explanations: readonly T[];
+  readonly explanationsAtAcceptance: readonly T[] | null;
+}
+
+interface Explained extends Named<Explanation> {
+  readonly deliveries: readonly { readonly configurationId: string }[];
+}
+
+interface NotNotified {
+  readonly configurationId: string;
+  readonly name: string;
+  /** Why it was not notified when the event was accepted; if that is not known, why it would not be now. */
+  readonly reason: string;
+  /** What is different now; empty if nothing is. */
+  readonly now: string;
+}
+
+/** The names of the configurations of an event, by ID: as they are now, or as they were when it was accepted. */
+export function namesOf({ explanations, explanationsAtAcceptance }: Named): ReadonlyMap<string, string> {
+  const all = [...(explanationsAtAcceptance ?? []), ...explanations];
+  return new Map(all.map(({ configurationId, name }) => [configurationId, name]));
+}
+
+const reasonOf = ({ obstacles: all }: Explanation): string => all.map((each) => obstacles[each].words).join('; ');
+
+/** The configurations that were not notified of an event: those of then, and those that were made later. */
+export function notNotified({ deliveries, explanations, explanationsAtAcceptance: then }: Explained): NotNotified[] {
+  const notified = new Set(deliveries.map(({ configurationId }) => configurationId));
+  const isMissed = ({ configurationId }: Explanation): boolean => !notified.has(configurationId);
+  const present = new Map(explanations.map((each) => [each.configurationId, each]));
+  const known = new Set(then?.map(({ configurationId }) => configurationId));
+  const later = explanations.filter((each) => isMissed(each) && !known.has(each.configurationId));
+  return [
+    ...(then ?? []).filter(isMissed).map((each) => {
+      const { configurationId, name } = each;
+      const now = present.get(configurationId);
+      const [reason, reasonNow] = [reasonOf(each), now && reasonOf(now)];
+      const words =
+        reasonNow === undefined
+          ? 'it was deleted since'
+          : reasonNow === ''
+            ? 'now it would be notified'
+            : `now: ${reasonNow}`;
+      return { configurationId, name: now?.name ?? name, reason, now: reason === reasonNow ? '' : words };
+    }),
+    ...later.map((each) => {
+      const { configurationId, name } = each;
+      const unknown = reasonOf(each) || 'it would be notified now, but was not when the event was accepted';
+      return { configurationId, name, reason: then === null ? unknown : 'it was made later', now: '' };
+    }),
+  ];
 }

@@ -2,7 +2,7 @@ import { instantFromUnixNanos } from '../../src/shared/instant.js';
 import type { StateMark } from '../job-rules.js';
 import { counted, durationText } from './durations.js';
 import { causeText, decisionText, failureSentences } from './evaluation-words.js';
-import { failureName, outcomeWords, waitText } from './notification-words.js';
+import { failureName, type Named, namesOf, outcomeWords, waitText } from './notification-words.js';
 
 /*
  * One list of what happened to a job or a run, from its registration to the answers of the destinations that were notified. It says
@@ -182,7 +182,7 @@ interface AttemptRecord {
 
 type OutcomeRecord = Parameters<typeof outcomeWords>[0];
 
-export interface EventRecord {
+export interface EventRecord extends Named {
   readonly id: string;
   readonly workspaceId: string;
   readonly trigger: string;
@@ -190,7 +190,6 @@ export interface EventRecord {
   readonly sample: boolean;
   readonly createdAt: string;
   readonly erasedAt: string | null;
-  readonly explanations: readonly { readonly configurationId: string; readonly name: string }[];
   readonly attempts: readonly (OutcomeRecord & {
     readonly id: string;
     readonly configurationId: string;
@@ -625,9 +624,9 @@ function replaces(updates: Parameters<typeof decisionText>[0] | undefined): bool
 const eventMarks: Readonly<Record<string, StateMark>> = { 'run:errored': 'failed', 'run:completed': 'good' };
 
 function toldOfEvent(event: EventRecord): Told {
-  const { id, workspaceId, trigger, message, sample, createdAt, erasedAt, explanations, attempts } = event;
+  const { id, workspaceId, trigger, message, sample, createdAt, erasedAt, attempts } = event;
   const base = ['notify', workspaceId];
-  const names = new Map(explanations.map(({ configurationId, name }) => [configurationId, name]));
+  const names = namesOf(event);
   const content = erasedAt === null ? (message === '' ? '' : `: ${message}`) : ', whose content was erased';
   const entries: TimelineEntry[] = [
     {

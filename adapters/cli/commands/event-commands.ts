@@ -73,7 +73,7 @@ const show = command({
   summary: 'show an event with its content and every attempt',
   run: async (invocation, given = '') => {
     const event = invocation.box.events.show(given);
-    return printAnswer(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
+    return printAnswer(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, ...why }) => {
       const head = { ID: id, Trigger: trigger, Message: message, Accepted: createdAt, Erased: erasedAt ?? undefined };
       const rows = attempts.flatMap(({ id: delivery, attempts: made, recipients }) => [
         ...made.map(({ number, status, failure }) => [
@@ -87,7 +87,7 @@ const show = command({
         ),
       ]);
       const table = tableOf(['Delivery', 'Attempt', 'Status', 'Failure'], rows, 'no attempts yet');
-      return `${facts(head)}\n${table}\n${explained(explanations)}`;
+      return `${facts(head)}\n${table}\n${explained(why.explanationsAtAcceptance ?? why.explanations)}`;
     });
   },
 });

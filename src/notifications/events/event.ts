@@ -150,6 +150,25 @@ export interface NotifiedConfiguration {
   readonly name?: string;
 }
 
+/** Why an event does not notify a configuration. */
+export type Obstacle =
+  | 'speculative_run'
+  | 'local_execution'
+  | 'feature_off'
+  | 'disabled'
+  | 'trigger_off'
+  /** The configuration's filter rejects the event. */
+  | 'filtered'
+  | 'no_recipients'
+  /** It is an alert about this configuration, which is not notified about itself. */
+  | 'about_itself';
+
+/** A configuration that an event does not notify, with the reasons, as of the event's acceptance. */
+interface MissedConfiguration extends Pick<NotifiedConfiguration, 'id' | 'kind'> {
+  readonly name: string;
+  readonly obstacles: readonly Obstacle[];
+}
+
 /** The context of an event for messages; stored with the event, so that every retry of a message is identical. */
 interface EventContext {
   readonly workspaceName: string;
@@ -173,6 +192,8 @@ export interface StoredEvent {
   readonly idempotencyKey: string | null;
   /** In the order of the positions in its deliveries' IDs; see `deliveryIdOf`. */
   readonly notified: readonly NotifiedConfiguration[];
+  /** The other configurations of its workspace. Absent in samples, and in events of versions before. */
+  readonly missed?: readonly MissedConfiguration[];
   readonly surroundings: EventContext;
   /** The trace that it belongs to; passed on by its messages. */
   readonly traceparent?: string;

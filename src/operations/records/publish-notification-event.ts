@@ -13,7 +13,7 @@ import {
   sequencesPerIndex,
 } from '../../notifications/events/event.js';
 import { spellingOf } from '../../notifications/events/trigger.js';
-import { type Explanation, explain, matchConfigurations } from '../../notifications/explain.js';
+import { type Explanation, explain } from '../../notifications/explain.js';
 import { afterArrival, queues } from '../../notifications/queue/queue-record.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { Ids } from '../../ports/ids.js';
@@ -82,13 +82,22 @@ export function publishNotificationEvent(
 
   const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
   const present = rows.map((row) => row.record);
-  const notified = matchConfigurations(event, workspace, present);
-  const { stored, backlog } = storeEvent(view, environment, workspace, { event, idempotencyKey, notified });
-  const explanations = notified.length === 0 ? explain(event, workspace, present) : [];
-  return ok({ ...summaryOf(stored), explanations, backlog, repeated: false });
+  const explanations = explain(event, workspace, present);
+  const notified = present.filter((_configuration, at) => explanations[at]?.fires === true);
+  const missed = present.flatMap(({ id, kind, name }, at) => {
+    const { fires = true, obstacles = [] } = explanations[at] ?? {};
+    return fires ? [] : [{ id, ...(kind === 'generic' ? {} : { kind }), name, obstacles }];
+  });
+  const { stored, backlog } = storeEvent(view, environment, workspace, { event, idempotencyKey, notified, missed });
+  return ok({
+    ...summaryOf(stored),
+    explanations: notified.length === 0 ? explanations : [],
+    backlog,
+    repeated: false,
+  });
 }
 
-interface StorableEvent extends Pick<StoredEvent, 'event' | 'idempotencyKey' | 'sample'> {
+interface StorableEvent extends Pick<StoredEvent, 'event' | 'idempotencyKey' | 'missed' | 'sample'> {
   readonly notified: readonly NotificationConfiguration[];
 }
 
@@ -97,7 +106,7 @@ export function storeEvent(
   view: WriteView & Partial<Pick<Transaction, 'deliver'>>,
   environment: PublishEnvironment,
   workspace: Workspace,
-  { event, idempotencyKey, notified, sample }: StorableEvent,
+  { event, idempotencyKey, notified, missed, sample }: StorableEvent,
 ): { readonly stored: StoredEvent; readonly backlog: number } {
   const sequence = nextSequence(view, notified.length);
   const stored: StoredEvent = {
@@ -110,6 +119,7 @@ export function storeEvent(
     event,
     idempotencyKey,
     notified: notified.map((configuration) => notifiedBy(event, configuration)),
+    ...(missed === undefined ? {} : { missed }),
     surroundings: surroundingsOf(workspace, environment.settings),
     ...(environment.trace === undefined ? {} : { traceparent: environment.trace }),
     ...(sample === undefined ? {} : { sample }),

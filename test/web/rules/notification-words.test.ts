@@ -6,6 +6,7 @@ import {
   failureName,
   failureRemedy,
   healthWords,
+  notNotified,
   obstacleWords,
   outcomeWords,
   redeliveryText,
@@ -186,5 +187,51 @@ describe('one more try', () => {
   ] as const)('%j', (delivery, expected) => {
     expect(redeliveryText(delivery)).toMatch(expected);
     expect(redeliveryText(delivery)).toContain('same event ID');
+  });
+});
+
+describe('who was not notified of an event', () => {
+  const explained = (configurationId: string, ...obstacles: Parameters<typeof obstacleWords>[0][]) => ({
+    ...{ configurationId, name: `name of ${configurationId}`, fires: obstacles.length === 0, obstacles },
+  });
+  const deliveries = [{ configurationId: 'told' }];
+  const off = obstacleWords('disabled').words;
+  const trigger = obstacleWords('trigger_off').words;
+
+  it.each([
+    ['the same as then', [explained('a', 'disabled')], [explained('a', 'disabled')], off, ''],
+    ['mended since', [explained('a', 'disabled')], [explained('a')], off, 'now it would be notified'],
+    ['another reason now', [explained('a', 'disabled')], [explained('a', 'trigger_off')], off, `now: ${trigger}`],
+    [
+      'two reasons',
+      [explained('a', 'disabled', 'trigger_off')],
+      [explained('a')],
+      `${off}; ${trigger}`,
+      'now it would be notified',
+    ],
+    ['deleted', [explained('a', 'disabled')], [], off, 'it was deleted since'],
+    ['made later', [], [explained('a')], 'it was made later', ''],
+    ['not known, as now', null, [explained('a', 'disabled')], off, ''],
+    [
+      'not known, now none',
+      null,
+      [explained('a')],
+      'it would be notified now, but was not when the event was accepted',
+      '',
+    ],
+  ])('%s', (_what, then, explanations, reason, changed) => {
+    const known = then === null ? null : [explained('told'), ...then];
+    const event = { deliveries, explanations: [explained('told'), ...explanations], explanationsAtAcceptance: known };
+    expect(notNotified(event)).toEqual([{ configurationId: 'a', name: 'name of a', reason, now: changed }]);
+  });
+
+  it('nobody, if all were notified', () => {
+    expect(
+      notNotified({
+        deliveries,
+        explanations: [explained('told', 'disabled')],
+        explanationsAtAcceptance: [explained('told')],
+      }),
+    ).toEqual([]);
   });
 });

@@ -164,6 +164,7 @@ const event = (id: string, at: number, more: Partial<EventRecord> = {}): EventRe
   createdAt: iso(at),
   erasedAt: null,
   explanations: [{ configurationId: 'nc-1', name: 'Ops hook' }],
+  explanationsAtAcceptance: null,
   attempts: [],
   ...more,
 });

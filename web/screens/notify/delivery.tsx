@@ -12,7 +12,8 @@ import {
   destinationText,
   failureName,
   failureRemedy,
-  obstacleWords,
+  namesOf,
+  notNotified,
   outcomeWords,
   redeliveryText,
   waitText,
@@ -216,10 +217,9 @@ function SameEvent({ room, delivery }: { readonly room: Room; readonly delivery:
   useEffect(() => void event.refresh(), [delivery.outcome]);
   const known = event.state.value.value;
   if (known === undefined) return null;
-  const names = new Map(known.explanations.map(({ configurationId, name }) => [configurationId, name]));
-  const notified = new Set(known.deliveries.map(({ configurationId }) => configurationId));
+  const names = namesOf(known);
   const others = known.deliveries.filter(({ id }) => id !== delivery.id);
-  const missed = known.explanations.filter(({ configurationId }) => !notified.has(configurationId));
+  const missed = notNotified(known);
   if (others.length + missed.length === 0) return null;
   return (
     <div class="line">
@@ -229,13 +229,9 @@ function SameEvent({ room, delivery }: { readonly room: Room; readonly delivery:
           <Text of={names.get(configurationId) ?? configurationId} /> <Words words={outcomeWords({ outcome })} />
         </Link>
       ))}
-      {missed.map(({ configurationId, name, obstacles }) => (
+      {missed.map(({ configurationId, name, reason }) => (
         <span key={configurationId}>
-          <Text of={name} />{' '}
-          <small>
-            not notified
-            {obstacles.length > 0 ? `: ${obstacles.map((each) => obstacleWords(each).words).join(', ')}` : ''}
-          </small>
+          <Text of={name} /> <small>not notified: {reason}</small>
         </span>
       ))}
     </div>

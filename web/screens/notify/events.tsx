@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../../parts/table.js';
 import { Copy, Id, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
-import { obstacleWords, outcomeWords } from '../../rules/notification-words.js';
+import { namesOf, notNotified, outcomeWords } from '../../rules/notification-words.js';
 import { DeliveryState } from './deliveries.js';
 import { eventFilter, filtersOf } from './requests.js';
 import {
@@ -244,10 +244,9 @@ function askErase({ id }: Details, refresh: () => Promise<void>): void {
 }
 
 function EventFacts({ room, event }: { readonly room: Room; readonly event: Details }) {
-  const { id, message, attributes, attempts, explanations, erasedAt, idempotencyKey, sample } = event;
-  const names = new Map(explanations.map(({ configurationId, name }) => [configurationId, name]));
-  const notified = new Set(event.deliveries.map(({ configurationId }) => configurationId));
-  const others = explanations.filter(({ configurationId }) => !notified.has(configurationId));
+  const { id, message, attributes, attempts, explanationsAtAcceptance, erasedAt, idempotencyKey, sample } = event;
+  const names = namesOf(event);
+  const others = notNotified(event);
   const content = JSON.stringify(attributes, null, 2);
   return (
     <>
@@ -285,7 +284,7 @@ function EventFacts({ room, event }: { readonly room: Room; readonly event: Deta
       {!sample && others.length > 0 && (
         <section class="panel" aria-label="Not notified">
           <h2>Not notified</h2>
-          {others.map(({ configurationId, name, obstacles }) => (
+          {others.map(({ configurationId, name, reason, now }) => (
             <div class="line" key={configurationId}>
               <span class="what">
                 <Link to={roomAddress(room, ['c', configurationId])}>
@@ -293,13 +292,15 @@ function EventFacts({ room, event }: { readonly room: Room; readonly event: Deta
                 </Link>
               </span>
               <span>
-                {obstacles.length === 0
-                  ? 'it would be notified now, but was not when the event was accepted'
-                  : obstacles.map((each) => obstacleWords(each).words).join('; ')}
+                {reason} {now !== '' && <small>({now})</small>}
               </span>
             </div>
           ))}
-          <p class="hint">The reasons are those of the configurations as they are now.</p>
+          <p class="hint">
+            {explanationsAtAcceptance === null
+              ? 'The reasons are those of the configurations as they are now.'
+              : 'The reasons are those of when the event was accepted.'}
+          </p>
         </section>
       )}
       <section class="panel" aria-label="Content">

@@ -9,7 +9,7 @@ import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
-import { obstacleWords, outcomeWords } from '../../rules/notification-words.js';
+import { notNotified, obstacleWords, outcomeWords } from '../../rules/notification-words.js';
 import { visible } from '../../rules/safe-text.js';
 import { type Outcome, OutcomePanel } from './actions.js';
 import { useConfigurations } from './configurations.js';
@@ -39,6 +39,8 @@ interface Explained {
   readonly deliveries: readonly Delivery[];
   /** When the event was accepted; undefined for a trigger. */
   readonly acceptedAt: string | undefined;
+  /** Of those that were not notified of the event, by ID: why not, then. */
+  readonly then?: ReadonlyMap<string, string>;
 }
 
 /** Why someone was notified or not: of an event that was accepted, or of what would happen now. */
@@ -152,6 +154,9 @@ function OfEvent({ room, id }: { readonly room: Room; readonly id: string }) {
               explanations: value.explanations,
               deliveries: value.attempts,
               acceptedAt: value.createdAt,
+              ...(value.explanationsAtAcceptance === null
+                ? {}
+                : { then: new Map(notNotified(value).map((each) => [each.configurationId, each.reason])) }),
             }}
             refresh={event.refresh}
           />
@@ -249,6 +254,7 @@ function Answer({ room, of, refresh }: AnswerProps) {
             delivery={of.deliveries.find(({ configurationId }) => configurationId === explanation.configurationId)}
             configuration={byId.get(explanation.configurationId)}
             trigger={of.trigger}
+            then={of.then?.get(explanation.configurationId)}
             isPast={of.acceptedAt !== undefined}
             isBusy={isBusy}
             run={run}
@@ -283,13 +289,15 @@ interface LineProps {
   readonly delivery: Delivery | undefined;
   readonly configuration: Configuration | undefined;
   readonly trigger: string;
+  /** Why it was not notified of an event, when that was accepted; undefined if it was, or if that is not known. */
+  readonly then: string | undefined;
   /** Whether it is about an event that was accepted. */
   readonly isPast: boolean;
   readonly isBusy: boolean;
   readonly run: (name: string, call: () => ResultAsync<unknown, { readonly type: string }>) => Promise<boolean>;
 }
 
-function Line({ room, of, delivery, configuration, trigger, isPast, isBusy, run }: LineProps) {
+function Line({ room, of, delivery, configuration, trigger, then, isPast, isBusy, run }: LineProps) {
   const { configurationId: id, name, fires, obstacles } = of;
   const shown = visible(name);
   const button = (label: string, does: string, call: () => ResultAsync<unknown, { readonly type: string }>) => (
@@ -323,6 +331,7 @@ function Line({ room, of, delivery, configuration, trigger, isPast, isBusy, run 
         )}
         {isPast && delivery === undefined && obstacles.length === 0 && <small> It would be notified now.</small>}
         {isPast && delivery !== undefined && obstacles.length > 0 && <small> It would not be notified now.</small>}
+        {then !== undefined && <small> When the event was accepted: {then}.</small>}
       </span>
       {obstacles.map((obstacle) => {
         const { words, field, fix } = obstacleWords(obstacle);

@@ -1,6 +1,6 @@
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
+import type { Obstacle } from '../../../src/notifications/events/event.js';
 import { type TriggerSpelling, triggerDefinitions } from '../../../src/notifications/events/trigger.js';
-import type { Obstacle } from '../../../src/notifications/explain.js';
 import type { BulkRedeliverySpan, ConfigurationView, DeliveryDetails } from './answers.js';
 
 /* What the page asks the server, and what it hands over to be asked elsewhere. */

@@ -7,7 +7,7 @@ import {
   outcomeOf,
 } from '../../../notifications/delivery/transition-delivery.js';
 import { type CustomEvent, firstSequenceOf } from '../../../notifications/events/event.js';
-import { matchConfigurations } from '../../../notifications/explain.js';
+import { explain } from '../../../notifications/explain.js';
 import { type Alert, decideAlerts } from '../../../notifications/queue/decide-alerts.js';
 import {
   afterReport,
@@ -220,10 +220,10 @@ function publishAlert({ context, tx, time, again }: DeliveryTurn, queue: QueueRe
   const rows = tx.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
   const present = rows.map(({ record }) => record);
   if (workspace === undefined) return;
-  const notified = matchConfigurations(event, workspace, present);
+  const notified = explain(event, workspace, present).filter(({ fires }) => fires);
   if (notified.length === 0) return;
   const environment = { now: time.wall, ids: tx.ids, settings: context.settings };
   const published = publishNotificationEvent(tx, environment, { ...event, workspaceId });
   if (published.isErr()) context.logger.warn({ configuration: configurationId }, 'An alert could not be published');
-  for (const { id } of notified) again.add(id);
+  for (const { configurationId: each } of notified) again.add(each);
 }

@@ -23,7 +23,6 @@ import {
   type StoredEvent,
 } from '../../../notifications/events/event.js';
 import { configurationOfAlert } from '../../../notifications/events/event-type.js';
-import { type Explanation, explain } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -37,11 +36,12 @@ import type { MayWait } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/parked-queries.js';
 import type { Transaction } from '../../write-transaction.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
-import { findWorkspace, visibleConfigurations } from '../find-resource.js';
+import { findWorkspace } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readTriggerFilter } from '../list-inputs.js';
 import { touchQueue } from '../log/change-queue.js';
 import { currentState, type DeliveryDetails, describeDelivery, queueClock } from '../log/delivery-log.js';
 import { readRowsWaiting, readWaiting } from '../read-waiting.js';
+import { type EventExplanations, explanationsOf } from './event-explanations.js';
 
 /** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
@@ -70,13 +70,11 @@ export interface EventSummary {
 }
 
 /** An event with its content, its deliveries, and an explanation for each configuration. */
-export interface EventDetails extends EventSummary {
+export interface EventDetails extends EventSummary, EventExplanations {
   /** Its attributes, as filters see them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Every attempt at each of its destinations. */
   readonly attempts: readonly DeliveryDetails[];
-  /** For each current configuration of the workspace, whether it would be notified now, with reasons; empty for a sample. */
-  readonly explanations: readonly Explanation[];
 }
 
 /** Selects the events of `listNotificationEvents`. */
@@ -165,22 +163,11 @@ export function showNotificationEvent(
         attempts: attempts.map((delivery) =>
           describeDelivery(delivery, null, bodyOf(context, delivery, event.value).unwrapOr(null)),
         ),
-        explanations: explanationsOf(view, caller, event.value),
+        ...explanationsOf(view, caller, event.value),
       });
     },
     waiting,
   );
-}
-
-/** Empty for a sample, and for an event of a removed workspace. */
-function explanationsOf(
-  view: ReadView,
-  caller: Principal,
-  { workspaceId, sequence, event, sample }: StoredEvent,
-): Explanation[] {
-  const workspace = view.get(workspaces, [workspaceId])?.record;
-  if (workspace === undefined || sample === true || sequence < firstSequenceIn(view, workspaceId)) return [];
-  return explain(event, workspace, visibleConfigurations(view, caller, workspaceId));
 }
 
 /** The stored event, if the caller has the right on its workspace. */
