@@ -30,6 +30,10 @@ export const localCommands: ReadonlyMap<string, () => Promise<LocalCommand>> = n
       const { exportUsage, exportCommand } = await import('./serve/export-command.js');
       return { usage: exportUsage, run: exportCommand };
     },
+    play: async () => {
+      const { playUsage, playCommand } = await import('./play/play-command.js');
+      return { usage: playUsage, run: playCommand };
+    },
   }),
 );
 

@@ -28,6 +28,7 @@ import {
   tokenFrom,
 } from './edge/access.js';
 import { type PageOptions, pageKind, type WebPage, webPage } from './edge/page.js';
+import { clockRoutes } from './edge/page-clock.js';
 import { sessionRefusal, sessionRoutes } from './edge/session.js';
 import { claimantOf, HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { type InterfaceErrors, isBusyStore, plainErrorsOf } from './errors/interface-errors.js';
@@ -106,6 +107,7 @@ export function handlerOver(
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
   const { headers, codecOf, emptyIsAbsent, nullIsEmpty } = dialect;
   const basePath = withoutEndSlash(options.basePath ?? '');
+  const clock = typeof options.page === 'object' ? options.page.clock : undefined;
   const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
   const guard = edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] });
@@ -123,10 +125,8 @@ export function handlerOver(
     waiting: new Shares(options.maximumWaitingReads ?? 16_384, 1),
     maximumBodyBytes,
     notificationsPath,
-    locate: locator([...routes, workspacePageRoute, ...sessionRoutes(options.access)], {
-      basePath,
-      notificationsPath,
-      dialect,
+    locate: locator([...routes, workspacePageRoute, ...sessionRoutes(options.access), ...clockRoutes(clock)], {
+      ...{ basePath, notificationsPath, dialect },
     }),
     handshakes: new Handshakes(),
     socketsBelow: `${basePath}/v1/client/allocation/`,

@@ -18,17 +18,14 @@ export interface SimulatedAgents {
 type ReportedStatus = 'running' | 'complete' | 'failed';
 
 /** The states of all tasks of an allocation, as an agent reports them at this time (Unix milliseconds). */
-function taskStatesOf(
-  { AllocatedResources, TaskStates }: Pick<Allocation, 'AllocatedResources' | 'TaskStates'>,
-  status: ReportedStatus | 'pending',
-  now: number,
-): Record<string, TaskState> {
+function taskStatesOf({ allocation, status, since }: Held, now: number): Record<string, TaskState> {
+  const { AllocatedResources, TaskStates } = allocation;
   const at = new Date(now).toISOString();
   const stateOf = (name: string): TaskState => ({
     ...pendingTask,
     State: status === 'running' ? 'running' : 'dead',
     Failed: status === 'failed',
-    StartedAt: TaskStates?.[name]?.StartedAt ?? at,
+    StartedAt: TaskStates?.[name]?.StartedAt ?? new Date(since).toISOString(),
     FinishedAt: status === 'running' ? null : at,
   });
   return Object.fromEntries(Object.keys(AllocatedResources.Tasks).map((name) => [name, stateOf(name)]));
@@ -64,6 +61,8 @@ interface AgentContext {
 interface Held {
   readonly allocation: Allocation;
   readonly status: ReportedStatus;
+  /** When the agent took it, in Unix milliseconds. */
+  readonly since: number;
   /** Ends the wait for the end of its tasks. */
   readonly over: AbortController;
 }
@@ -144,27 +143,30 @@ class SimulatedAgent {
     const before = this.#held.get(allocation.ID);
     if (allocation.DesiredStatus !== 'run') {
       this.#forget(allocation.ID);
-      return hasEnded(allocation) ? [] : [{ allocation, status: 'complete', over: new AbortController() }];
+      const since = before?.since ?? this.#context.clock.now();
+      return hasEnded(allocation) ? [] : [{ allocation, status: 'complete', since, over: new AbortController() }];
     }
     if (before !== undefined) {
       this.#held.set(allocation.ID, { ...before, allocation });
       return [];
     }
     if (hasEnded(allocation)) return [];
-    const held: Held = { allocation, status: 'running', over: new AbortController() };
+    const since = this.#context.clock.now();
+    const held: Held = { allocation, status: 'running', since, over: new AbortController() };
     this.#held.set(allocation.ID, held);
     void this.#end(held);
     return allocation.ClientStatus === 'running' ? [] : [held];
   }
 
   /** Waits for the end of the tasks, if they end. */
-  async #end({ allocation, over }: Held): Promise<void> {
+  async #end(running: Held): Promise<void> {
+    const { allocation, over } = running;
     const { clock, behaviour } = this.#context;
     const { ends, after = 0 } = behaviour(allocation);
     if (ends === undefined) return;
     await clock.sleep(after, over.signal);
     if (over.signal.aborted) return;
-    const held: Held = { allocation: this.#held.get(allocation.ID)?.allocation ?? allocation, status: ends, over };
+    const held: Held = { ...(this.#held.get(allocation.ID) ?? running), status: ends };
     this.#held.set(allocation.ID, held);
     if (!this.#isSilent) await this.#tell([held], over.signal);
   }
@@ -179,9 +181,10 @@ class SimulatedAgent {
     if (held.length === 0) return;
     const { link, clock } = this.#context;
     const now = clock.now();
-    const reports = held.map(({ allocation, status }): AllocationReport => {
-      const taskStates = taskStatesOf(allocation, status, now);
-      return { allocationId: allocation.ID, clientStatus: status, clientDescription: '', taskStates };
+    const reports = held.map((each): AllocationReport => {
+      const { allocation, status: clientStatus } = each;
+      const taskStates = taskStatesOf(each, now);
+      return { allocationId: allocation.ID, clientStatus, clientDescription: '', taskStates };
     });
     while (!signal.aborted) {
       const told = await link.report({ nodeId: this.#node.ID, reports });

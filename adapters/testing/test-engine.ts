@@ -9,8 +9,17 @@ import {
 } from '../../src/index.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { isDuration, milliseconds } from '../../src/options/durations.js';
-import { anything, callable, either, instant, mapOf, optional, text } from '../../src/options/option-kinds.js';
-import type { Allocation, Node } from '../../src/scheduler/index.js';
+import {
+  anything,
+  callable,
+  either,
+  instant,
+  mapOf,
+  optional,
+  text,
+  wholeFrom,
+} from '../../src/options/option-kinds.js';
+import type { Allocation } from '../../src/scheduler/index.js';
 import { createFunctions, type Duration, type Functions } from '../functions/index.js';
 import {
   type AnswerScript,
@@ -25,6 +34,7 @@ import {
 } from '../memory/index.js';
 import { createRunner, functionDriver, type Runner, type TaskFunction } from '../runner/index.js';
 import { type Behaviour, type SimulatedAgents, simulatedAgents } from './simulated-agents.js';
+import { simulatedNodes } from './simulated-nodes.js';
 
 /** Options of a test engine. */
 export interface TestEngineOptions {
@@ -44,7 +54,9 @@ export interface TestEngineOptions {
    * the server that differ from the defaults as `settings`.
    */
   readonly from?: string | URL;
-  /** The behaviour of tasks on the nodes of `from`; default: they keep running. */
+  /** So many further nodes with simulated agents, which take tasks of every driver; 0 to 100. */
+  readonly nodes?: number;
+  /** The behaviour of tasks on nodes with simulated agents; default: they keep running. */
   readonly behaviour?: (allocation: Allocation) => Behaviour;
 }
 
@@ -58,6 +70,7 @@ const optionTable: OptionTable<TestEngineOptions> = {
   answer: optional(anything),
   start: optional(instant),
   from: optional(either(text, { takes: 'a URL', fits: (value) => value instanceof URL })),
+  nodes: optional(wholeFrom(0, 100)),
   behaviour: optional(callable),
 };
 
@@ -75,7 +88,7 @@ export interface TestEngine extends AsyncDisposable {
   readonly functions: Functions;
   /** The node of the installation; it runs tasks of the driver `function`. */
   readonly runner: Runner;
-  /** The agents of the nodes of `from`. */
+  /** The agents of the nodes of `from` and `nodes`. */
   readonly agents: SimulatedAgents;
   /**
    * Advances the clock, by milliseconds or a string such as `90s`, `7d` or `1y`; runs, retries, deadlines and waits within happen
@@ -109,7 +122,7 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
   const over = new AbortController();
   engine.start();
   await begin(options, functions, runner);
-  const cast = { nodes: readyNodes(contents), behaviour: options.behaviour ?? (() => ({})) };
+  const cast = { nodes: simulatedNodes(contents, options.nodes ?? 0), behaviour: options.behaviour ?? (() => ({})) };
   const agents = simulatedAgents(engine, clock, cast, over.signal);
   const stop = async (): Promise<void> => {
     over.abort();
@@ -141,7 +154,7 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
 /** Starts what runs in the installation: the functions of the service, or the node. */
 async function begin(options: TestEngineOptions, functions: Functions, runner: Runner): Promise<void> {
   if (definitionsIn(options).length > 0) await functions.start();
-  else if (options.from === undefined || options.functions !== undefined) await started(runner);
+  else if ((options.from ?? options.nodes) === undefined || options.functions !== undefined) await started(runner);
 }
 
 /** The functions of the service. */
@@ -156,11 +169,6 @@ function contentsOf(from: string | URL): StoreContents {
       throw new Error(`${String(from)}, line ${line}: ${message}`);
     },
   );
-}
-
-function readyNodes(contents: StoreContents | undefined): readonly Node[] {
-  const rows = contents?.tables.find(({ table }) => table.name === 'nodes')?.rows ?? [];
-  return rows.map(({ record }) => record as Node).filter(({ Status }) => Status === 'ready');
 }
 
 const durationKind = { takes: 'milliseconds or a string such as 30s, 7d or 1y', fits: isDuration };

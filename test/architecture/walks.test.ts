@@ -21,10 +21,14 @@ const walks = {
 /** Calls for people who look, a sign-in and samples came later than the bounds of the rest; what they have is bounded apart. */
 const added = [
   'adapters/cli/commands/jobs/outlook-commands.ts',
+  'adapters/cli/play/play-command.ts',
+  'adapters/cli/play/playground.ts',
   'adapters/cli/settings/page-settings.ts',
+  'adapters/http-server/edge/page-clock.ts',
   'adapters/http-server/edge/page.ts',
   'adapters/http-server/edge/session.ts',
   'adapters/runner/logs/log-files.ts',
+  'adapters/testing/simulated-nodes.ts',
   'src/access/try-policy.ts',
   'src/api/download.ts',
   'src/jobs/changes/job-restart.ts',
@@ -47,8 +51,8 @@ const added = [
   'src/operations/notifications/workspaces/portal-tokens.ts',
 ];
 const mostFiles = 858;
-const mostLines = 145_060;
-const mostLinesAdded = 3_486;
+const mostLines = 145_062;
+const mostLinesAdded = 3_796;
 
 const list = 'SIGNALBOX_WALKS';
 const sources = sourceFiles(['src', 'adapters']);

@@ -26,10 +26,14 @@ export function startBrowser(names) {
 /** A server of the built package on memory. `ended` ends it, `killed` at once. */
 export const startServer = (...options) => startServerOf(`${root}dist/cli.js`, '--store', 'memory', ...options);
 
+/** A playground of the built package. */
+export const startPlayground = (...options) => startCommand(`${root}dist/cli.js`, 'play', ...options);
+
 /** A server of a built package, by its command line. */
-export async function startServerOf(program, ...options) {
-  const command = ['serve', '--listen', '127.0.0.1:0', ...options];
-  const server = spawn(process.execPath, [program, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+export const startServerOf = (program, ...options) => startCommand(program, 'serve', ...options);
+
+async function startCommand(program, verb, ...options) {
+  const server = spawn(process.execPath, [program, verb, '--listen', '127.0.0.1:0', ...options], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(server, 'exit');
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
   const printed = async (pattern) => {

@@ -20,12 +20,13 @@ tabs.onmessage = ({ data }: MessageEvent<unknown>) => {
 };
 
 const address = new URL('ui-session', mountUrl);
-const headers = { 'X-SVC-Session': '1', 'Content-Type': 'application/json' };
+/** Headers of requests that the client of the API does not make. */
+export const sessionHeaders = { 'X-SVC-Session': '1', 'Content-Type': 'application/json' };
 
 /** Asks the server whether the session exists; a server that does not answer leaves the state as it is. */
 export async function checkSession(): Promise<void> {
   if (settings.signIn !== 'token') return;
-  const response = await fetch(address, { headers }).catch(() => undefined);
+  const response = await fetch(address, { headers: sessionHeaders }).catch(() => undefined);
   if (response?.ok !== true) return;
   const { session: found } = (await response.json()) as { readonly session: object | null };
   if (found !== null) session.value = 'signed-in';
@@ -36,9 +37,11 @@ export async function checkSession(): Promise<void> {
 export async function signIn(
   credential: { readonly token: string } | { readonly oneTimeToken: string },
 ): Promise<string | undefined> {
-  const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(credential) }).catch(
-    () => undefined,
-  );
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: sessionHeaders,
+    body: JSON.stringify(credential),
+  }).catch(() => undefined);
   if (response === undefined) return 'The server cannot be reached.';
   if (!response.ok) return (await response.text()).trim() || `The server answered ${response.status}.`;
   signInReason.value = '';
@@ -48,7 +51,7 @@ export async function signIn(
 }
 
 export async function signOut(): Promise<void> {
-  await fetch(address, { method: 'DELETE', headers }).catch(() => undefined);
+  await fetch(address, { method: 'DELETE', headers: sessionHeaders }).catch(() => undefined);
   tabs.postMessage('signed-out');
   endSession('You have signed out.');
 }

@@ -9,6 +9,8 @@ interface PageSettings {
   readonly links?: readonly { readonly label: string; readonly href: string }[];
   /** Whose pages may show this one in a frame: origins, or `self`. */
   readonly frameAncestors?: readonly string[];
+  /** The server's clock is virtual, and moved by people. */
+  readonly hasClock?: true;
 }
 
 /** The address of the page, which ends with a slash: taken once, because addresses of the history do not change it. */

@@ -7,6 +7,7 @@ import { Toasts } from '../parts/toasts.js';
 import { durationText } from '../rules/durations.js';
 import { Find } from './find.js';
 import { moveRow, useKey } from './keys.js';
+import { lazy } from './lazy.js';
 import { connection, isOutdated, isPaused } from './live.js';
 import { prefer, preferences } from './preferences.js';
 import { callerName, may, mayInArea, namespaceNames, rights } from './rights.js';
@@ -60,6 +61,8 @@ const sections: readonly Section[] = [
   { path: 'system', title: 'System', key: 'y', isShown: () => true },
 ];
 
+const ClockBar = lazy(() => import('./clock-bar.js').then((each) => each.ClockBar));
+
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const state = session.value;
   if (state === 'unknown') return <div class="skeleton" aria-busy="true" />;
@@ -71,6 +74,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         Skip to the content
       </a>
       <Header />
+      {settings.hasClock === true && <ClockBar />}
       <div class="frame">
         <nav class="side" aria-label="Sections">
           <ul>

@@ -13,8 +13,11 @@ effect(() => {
   timer = setInterval(() => (ticks.value = Date.now()), 1000);
 });
 
+/** Where a virtual clock is, in Unix milliseconds; undefined for a server in real time. */
+export const virtualNow = signal<number | undefined>(undefined);
+
 /** The server's time, in milliseconds; changes once a second while the tab is shown. */
-export const serverNow = computed(() => ticks.value + clockSkew.value);
+export const serverNow = computed(() => virtualNow.value ?? ticks.value + clockSkew.value);
 
 /** The time zone in which times are shown; a schedule has its own. */
 export const zone = computed(() => preferences.value.zone || Intl.DateTimeFormat().resolvedOptions().timeZone);

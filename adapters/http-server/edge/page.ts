@@ -18,6 +18,7 @@ import {
   weightOf,
 } from '../http-message.js';
 import type { AccessOptions, EdgeGuard } from './access.js';
+import { type PageClock, pageClockKind } from './page-clock.js';
 
 /*
  * The web page: the files of its build, and `index.html` for every other path below `/ui/`, because the page has its own router. All
@@ -32,6 +33,8 @@ export interface PageOptions {
   readonly links?: readonly { readonly label: string; readonly href: string }[];
   /** Whose pages may show this one in a frame: `self`, or http(s) origins such as `https://portal.example.org`; default: nobody's. */
   readonly frameAncestors?: readonly string[];
+  /** The clock of an engine on virtual time, which the page then shows and moves. */
+  readonly clock?: PageClock;
 }
 
 function atMost(most: number, kind: OptionKind): OptionKind {
@@ -55,6 +58,7 @@ const shown = group<PageOptions>({
   title: optional(label),
   links: optional(atMost(20, group<{ label: string; href: string }>({ label, href }))),
   frameAncestors: optional(atMost(20, frameAncestor)),
+  clock: optional(pageClockKind),
 });
 
 export const pageKind: OptionKind = {
@@ -88,7 +92,7 @@ export function webPage(option: boolean | PageOptions | undefined, parts: PagePa
   if (isBelow(parts.notificationsPath, '/ui')) {
     throw new TypeError('createHttpHandler: page has the path /ui: give another notificationsPath');
   }
-  const { title, links = [], frameAncestors = [] } = option === true ? {} : option;
+  const { title, links = [], frameAncestors = [], clock } = option === true ? {} : option;
   built ??= readBuild();
   const { version } = built;
   const { access, dialect, notificationsPath } = parts;
@@ -97,6 +101,7 @@ export function webPage(option: boolean | PageOptions | undefined, parts: PagePa
     ...{ notificationsPath, signIn: access ?? 'host', title, links },
     // Origins that may hand a token over.
     ...(frameAncestors.length === 0 ? {} : { frameAncestors }),
+    ...(clock === undefined ? {} : { hasClock: true }),
   };
   const shell = shellOf(built.index, JSON.stringify(settings).replaceAll('<', '\\u003c'));
   const page: Page = { root: `${parts.basePath}/ui`, guard: parts.guard, files: built.files, shell };

@@ -29,6 +29,7 @@ import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
 import { type Page, pageInSteps, readPage, type Source, takesAll } from '../../queries/page.js';
 import { finish, type Steps } from '../../scheduler/steps.js';
 import { isoFromInstant } from '../../shared/instant.js';
+import { stated } from '../../shared/values.js';
 import { definitionKey, type EngineContext, readResult } from '../context/engine-context.js';
 import { heldSource } from '../listing/answer-list.js';
 import { someNamespace } from '../records/declared-rows.js';
@@ -284,16 +285,9 @@ interface ListFunctionRunsInput extends FunctionReference, Omit<RunsSelection, '
 /** The filter of a selection, checked. */
 export function filterOf(name: string, selection: RunsSelection): Result<RunFilter, InvalidRequest> {
   const { state, key, error, batch, meta, from, to } = selection;
-  const filter = {
-    function: name,
-    ...(state === undefined ? {} : { state: state as RunState | readonly RunState[] }),
-    ...(key === undefined ? {} : { key }),
-    ...(error === undefined ? {} : { error }),
-    ...(batch === undefined ? {} : { batch }),
-    ...(meta === undefined ? {} : { meta }),
-    ...(from === undefined ? {} : { from: new Date(from) }),
-    ...(to === undefined ? {} : { to: new Date(to) }),
-  };
+  const times = { from: from === undefined ? from : new Date(from), to: to === undefined ? to : new Date(to) };
+  const states = state as RunState | readonly RunState[] | undefined;
+  const filter = { function: name, ...stated({ state: states, key, error, batch, meta, ...times }) };
   return checked('filter', () => checkOptions('runs', filter, filterTable)).map(() => filter);
 }
 

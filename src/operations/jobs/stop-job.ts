@@ -192,9 +192,7 @@ export function removeLeftAllocations(
   evaluationId: string,
 ): ResultAsync<void, StorageError> {
   const changed = changeAllocationsInParts(context, {
-    namespace,
-    jobId,
-    evaluationId,
+    ...{ namespace, jobId, evaluationId },
     change: (tx, part) => {
       for (const record of part) if (record.JobCreateIndex === CreateIndex) tx.remove(allocations, [record.ID]);
       return true;
@@ -226,9 +224,7 @@ function skipDelaysInParts(
   evaluationId: string,
 ): ResultAsync<void, StorageError> {
   const changed = changeAllocationsInParts(context, {
-    namespace,
-    jobId,
-    evaluationId,
+    ...{ namespace, jobId, evaluationId },
     change: (tx, part) => {
       const now = readJobRow(tx, namespace, jobId)?.record;
       if (now?.Version !== Version || now.CreateIndex !== CreateIndex) return false;

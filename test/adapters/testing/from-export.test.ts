@@ -117,6 +117,10 @@ describe('testEngine({ from })', () => {
     await own.advance(20 * second);
     const ended = await allocationsOf(own.engine, id);
     expect(ended.map(({ ClientStatus }) => ClientStatus)).toEqual(['complete', 'complete']);
+    const times = ended.map(({ TaskStates }) => TaskStates?.['t']);
+    expect(times.map((of) => Date.parse(of?.FinishedAt ?? '') - Date.parse(of?.StartedAt ?? ''))).toEqual([
+      ...[20 * second, 20 * second],
+    ]);
     const { index } = orThrow(await storage.read(({ index: last }) => ({ index: last })));
     expect(Math.min(...ended.map(({ CreateIndex }) => CreateIndex))).toBeGreaterThan(index);
   });

@@ -6,7 +6,6 @@ import {
   type RetiredToken,
   type StoredResponse,
 } from '../../../notifications/configurations/configuration.js';
-import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
 import {
   type ConfigurationContents,
   type DecidedConfiguration,
@@ -14,13 +13,7 @@ import {
   transitionEnablement,
 } from '../../../notifications/configurations/decide-configuration.js';
 import { noDeliveryOptions, sameOptions, secretsOf } from '../../../notifications/delivery/delivery-options.js';
-import type {
-  Conflict,
-  FieldFault,
-  InvalidAttributes,
-  NotFound,
-  VerificationFailed,
-} from '../../../notifications/errors.js';
+import type { Conflict, InvalidAttributes, NotFound, VerificationFailed } from '../../../notifications/errors.js';
 import { users } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
@@ -31,16 +24,14 @@ import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration } from '../find-resource.js';
 import { cancelUnfinished, closeBreaker } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
+import type { CreateConfigurationRequest } from './create-notification-configuration.js';
 import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unreadable-secrets.js';
 import { mailObstacle, openRetiredTokens, refusedVerification, verifyDestination } from './verify-destination.js';
 
 /** The changes of a configuration. */
-interface UpdateConfigurationRequest {
+interface UpdateConfigurationRequest extends Omit<CreateConfigurationRequest, 'workspaceId'> {
+  /** Members that its attributes leave out keep their value. */
   readonly configurationId: string;
-  /** A `ConfigurationInput`; absent members keep their value. */
-  readonly attributes: UncheckedConfigurationInput;
-  /** Faults that the transport found in the document around the attributes; reported with the others. */
-  readonly faults?: readonly FieldFault[];
 }
 
 /** Errors of `updateNotificationConfiguration`. */

@@ -8,30 +8,17 @@ import type { ReadView } from '../../../ports/storage.js';
 import { firstSequenceIn } from '../../records/earlier-workspace.js';
 import { visibleConfigurations } from '../find-resource.js';
 
-/** Why configurations are notified of an event or not: now, and when it was accepted. */
-export interface EventExplanations {
-  /** For each current configuration of the workspace, whether it would be notified now, with reasons; empty for a sample. */
-  readonly explanations: readonly Explanation[];
-  /**
-   * For each configuration that the workspace had when it accepted the event, whether it was notified, with reasons; null for a sample, and
-   * for an event that an earlier version has accepted.
-   */
-  readonly explanationsAtAcceptance: readonly Explanation[] | null;
-}
-
-export function explanationsOf(view: ReadView, caller: Principal, event: StoredEvent): EventExplanations {
-  return { explanations: present(view, caller, event), explanationsAtAcceptance: past(view, caller, event) };
-}
-
-/** Empty for an event of a removed workspace, too. */
-function present(view: ReadView, caller: Principal, event: StoredEvent): Explanation[] {
+/** For each current configuration of the workspace, whether it would be notified now; empty for a sample, and for an event of a removed workspace. */
+export function explanationsNow(view: ReadView, caller: Principal, event: StoredEvent): Explanation[] {
   const { workspaceId, sequence, sample } = event;
   const workspace = view.get(workspaces, [workspaceId])?.record;
   if (workspace === undefined || sample === true || sequence < firstSequenceIn(view, workspaceId)) return [];
   return explain(event.event, workspace, visibleConfigurations(view, caller, workspaceId));
 }
 
-function past(view: ReadView, caller: Principal, { workspaceId, notified, missed }: StoredEvent): Explanation[] | null {
+/** For each configuration of then, whether it was notified; null for a sample, and for an event that an earlier version has accepted. */
+export function explanationsThen(view: ReadView, caller: Principal, event: StoredEvent): Explanation[] | null {
+  const { workspaceId, notified, missed } = event;
   if (missed === undefined) return null;
   const nameOf = (id: string): string => view.get(configurations, [id])?.record.name ?? id;
   const fired = notified.map(({ id, kind, name = nameOf(id) }) => ({ id, kind, name, obstacles: [] }));

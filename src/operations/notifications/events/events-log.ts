@@ -23,6 +23,7 @@ import {
   type StoredEvent,
 } from '../../../notifications/events/event.js';
 import { configurationOfAlert } from '../../../notifications/events/event-type.js';
+import type { Explanation } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -41,7 +42,7 @@ import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst, readT
 import { touchQueue } from '../log/change-queue.js';
 import { currentState, type DeliveryDetails, describeDelivery, queueClock } from '../log/delivery-log.js';
 import { readRowsWaiting, readWaiting } from '../read-waiting.js';
-import { type EventExplanations, explanationsOf } from './event-explanations.js';
+import { explanationsNow, explanationsThen } from './event-explanations.js';
 
 /** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
@@ -70,11 +71,15 @@ export interface EventSummary {
 }
 
 /** An event with its content, its deliveries, and an explanation for each configuration. */
-export interface EventDetails extends EventSummary, EventExplanations {
+export interface EventDetails extends EventSummary {
   /** Its attributes, as filters see them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Every attempt at each of its destinations. */
   readonly attempts: readonly DeliveryDetails[];
+  /** For each current configuration of the workspace, whether it would be notified now, with reasons; empty for a sample. */
+  readonly explanations: readonly Explanation[];
+  /** The same of the configurations of then; null for a sample, and for an event that an earlier version has accepted. */
+  readonly explanationsAtAcceptance: readonly Explanation[] | null;
 }
 
 /** Selects the events of `listNotificationEvents`. */
@@ -163,7 +168,8 @@ export function showNotificationEvent(
         attempts: attempts.map((delivery) =>
           describeDelivery(delivery, null, bodyOf(context, delivery, event.value).unwrapOr(null)),
         ),
-        ...explanationsOf(view, caller, event.value),
+        explanations: explanationsNow(view, caller, event.value),
+        explanationsAtAcceptance: explanationsThen(view, caller, event.value),
       });
     },
     waiting,
