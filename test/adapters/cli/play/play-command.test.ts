@@ -55,10 +55,10 @@ describe('signalbox play', () => {
     const world = await testEngine({ nodes: 1, start: Date.parse('2030-01-01T00:00:00Z') });
     await orThrow(world.engine.as(hostPrincipal).jobs.register(job as never));
     await world.advance('5m');
-    let text = '';
-    await orThrow(exportStore(world.engine, () => (piece) => void (text += piece)));
+    const pieces: string[] = [];
+    await orThrow(exportStore(world.engine, () => (piece) => void pieces.push(piece)));
     await world.stop();
-    writeFileSync(file, text);
+    writeFileSync(file, pieces.join(''));
     const { origin, call, clock, arrived } = await play(file, '--nodes', '2');
     expect(await clock()).toMatchObject({ now: '2030-01-01T00:05:00.000Z', title: file });
     expect((await call('/v1/nodes')).value).toHaveLength(3);

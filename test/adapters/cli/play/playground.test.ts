@@ -23,9 +23,9 @@ beforeAll(async () => {
   await orThrow(box.jobs.register({ ID: 'sync', Type: 'batch', Datacenters: ['*'], TaskGroups: [group], ...periodic }));
   await orThrow(box.jobs.register({ ID: 'web', Type: 'service', Datacenters: ['*'], TaskGroups: [group] }));
   await world.advance(7 * minute);
-  let text = '';
-  await orThrow(exportStore(world.engine, () => (piece) => void (text += piece)));
-  writeFileSync(file, text);
+  const pieces: string[] = [];
+  await orThrow(exportStore(world.engine, () => (piece) => void pieces.push(piece)));
+  writeFileSync(file, pieces.join(''));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
