@@ -14,6 +14,13 @@ interface Stage {
   leave(): void;
 }
 
+/** An installation whose agents have reported. */
+async function settled(made: Promise<TestEngine>): Promise<TestEngine> {
+  const world = await made;
+  await world.settle();
+  return world;
+}
+
 /**
  * An installation on virtual time that can go back: it is made again, and moved to the wanted time. Since nothing in it is random, it does
  * again what it did before, without what callers have changed.
@@ -45,7 +52,7 @@ export class Playground implements PageClock {
 
   /** Rejects if the installation cannot be made. */
   static async begin(title: string, stage: Stage): Promise<Playground> {
-    return new Playground(title, stage, await stage.make());
+    return new Playground(title, stage, await settled(stage.make()));
   }
 
   /** The present installation; undefined while another one takes its place. */
@@ -86,7 +93,7 @@ export class Playground implements PageClock {
   }
 
   async #goBack(): Promise<void> {
-    const next = await this.#stage.make();
+    const next = await settled(this.#stage.make());
     this.#isBetween = true;
     this.#stage.leave();
     await this.#world.stop();

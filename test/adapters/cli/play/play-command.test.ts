@@ -20,7 +20,8 @@ async function play(...options: readonly string[]) {
   const call = async (path: string, body?: unknown) => {
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const response = await fetch(`${origin}${path}`, sent);
-    return { status: response.status, value: JSON.parse(await response.text()) };
+    const text = await response.text();
+    return { status: response.status, value: response.ok ? JSON.parse(text) : text };
   };
   const clock = async () => (await call('/ui-clock')).value;
   const arrived = async (to: number): Promise<void> => {
