@@ -29,15 +29,14 @@ const shared = [
     'node',
     'opentelemetry',
     'prometheus',
-    'runner',
     'smtp',
     'testing',
     'undici',
   ].map((adapter) => `adapters/${adapter}`),
-].map((folder) => `test/${folder}/**/*.test.ts`);
-
-/** Virtual time that waits for a real disk is disturbed by what other tests of the worker have left running. */
-const alone = ['test/adapters/runner/node/lost-server.test.ts'];
+]
+  .map((folder) => `test/${folder}/**/*.test.ts`)
+  // Virtual time that waits for a real disk is disturbed by what other tests of the worker have left running.
+  .concat('test/adapters/runner/**/!(lost-server).test.ts');
 
 /** Faults that are injected for minutes: kills, full disks, random installations. `npm run test:campaigns` runs them. */
 const campaigns = [
@@ -77,8 +76,7 @@ export default defineConfig({
     // Many tests wait for processes and sockets: with one worker more than processors, none of these idles.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      { extends: true, test: { name: 'rules', include: shared, exclude: [...alone, ...packaged], isolate: false } },
-      { extends: true, test: { name: 'alone', include: alone } },
+      { extends: true, test: { name: 'rules', include: shared, exclude: packaged, isolate: false } },
       {
         extends: true,
         test: {
