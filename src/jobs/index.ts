@@ -141,6 +141,7 @@ export {
   scheduleLaunches,
 } from './periodic/decide-launch.js';
 export { type CronFinding, type CronLint, lintCron, type UpcomingLaunch } from './periodic/validate-periodic.js';
+export { type JobHealth, jobHealth } from './status/job-health.js';
 
 // ---- Templates of tasks ----
 

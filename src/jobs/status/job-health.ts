@@ -5,6 +5,7 @@
 /** How a state is marked: each has its own shape and colour. */
 export type StateMark = 'running' | 'good' | 'waiting' | 'degraded' | 'failed' | 'off' | 'lost';
 
+/** A state in words, and how it is marked. */
 export interface JobHealth {
   readonly word:
     | 'Healthy'
@@ -62,6 +63,7 @@ export function isDeploying(deployment: Activity['deployment']): boolean {
 
 const health = (word: JobHealth['word'], mark: StateMark): JobHealth => ({ word, mark });
 
+/** The state of an entry of `jobs.list` in words; with the job's current activity more precisely. */
 export function jobHealth(job: HealthFacts, activity?: Activity): JobHealth {
   if (job.Stop) return health('Stopped', 'off');
   if (job.Status === 'dead') return ended(job.Outcome);

@@ -259,15 +259,9 @@ function scheduleView(view: ReadView, stored: StoredSchedule): ScheduleView {
 }
 
 /** Which runs of a function are listed: all members must hold. */
-export interface RunsSelection {
+export interface RunsSelection extends Pick<RunFilter, 'key' | 'error' | 'batch' | 'meta'> {
   /** One or several of the states. */
   readonly state?: string | readonly string[];
-  /** A key of its limits or rates, or the one of `unique`, `debounce` or `idempotencyKey`. */
-  readonly key?: string;
-  /** The name or code of the error. */
-  readonly error?: string;
-  readonly batch?: string;
-  readonly meta?: Readonly<Record<string, string>>;
   /** Enqueued at this time or later, and before this time. */
   readonly from?: number;
   readonly to?: number;

@@ -18,6 +18,8 @@ interface JobStatusView {
   /** Only if requested. */
   readonly evaluations?: readonly Evaluation[];
   readonly blocked: string;
+  /** What is true now, in words. */
+  readonly state: string;
   /** How the job ended, as lists show it. */
   readonly outcome?: string;
   /** For an active periodic job: the next launches, in Unix nanoseconds. */
@@ -44,18 +46,20 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
   const listed = onlyMatch(value.items, begins, 'job');
   const jobId = listed.ID;
   const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
-  const [summary, allocations, evaluations, deployment] = await Promise.all([
+  const [{ jobHealth }, summary, allocations, evaluations, deployment] = await Promise.all([
+    // The rules about jobs are large: they are loaded while the server answers.
+    import('../../../../src/jobs/index.js'),
     existing(box.jobs.summary(jobId, inNamespace), `job ${jobId}`),
     existing(box.jobs.allocations(jobId, { ...inNamespace, all }), `job ${jobId}`),
     existing(box.jobs.evaluations(jobId, inNamespace), `job ${jobId}`),
     box.jobs.latestDeployment(jobId, inNamespace),
   ]);
   const waiting = evaluations.find(({ Status }) => Status === 'blocked');
+  const latest = deployment.isOk() ? deployment.value.value : null;
+  const wanted = (job.TaskGroups ?? []).reduce((sum, { Count }) => sum + Count, 0);
   const view = {
-    job,
-    summary,
-    deployment: deployment.isOk() ? deployment.value.value : null,
-    allocations,
+    ...{ job, summary, allocations, deployment: latest },
+    state: jobHealth(listed, { wanted, deployment: latest }).word,
     ...(evals ? { evaluations } : {}),
     blocked: placementFailures(waiting?.FailedTGAllocs ?? {}, job),
     ...optional('outcome', listed.Outcome),
@@ -75,7 +79,6 @@ async function launchesOf(
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, ...page }));
   const lastInstances = value.items.filter(({ ParentID }) => ParentID === ID).slice(0, shownInstances);
   if (Periodic === null || !Periodic.Enabled || Stop) return { lastInstances };
-  // Loaded lazily: most jobs have no schedule.
   const { nextLaunch } = await import('../../../../src/jobs/index.js');
   const nextLaunches: number[] = [];
   for (let after = Date.now(); nextLaunches.length < shownLaunches; ) {
@@ -113,7 +116,7 @@ function instancesText(instances: readonly JobListStub[]): string {
   return tableOf(['Last instances', 'Status', 'Submitted'], rows, '');
 }
 
-function headOf({ job, outcome }: Pick<JobStatusView, 'job' | 'outcome'>): string {
+function headOf({ job, state, outcome }: JobStatusView): string {
   return facts({
     ID: job.ID,
     Name: job.Name,
@@ -128,6 +131,7 @@ function headOf({ job, outcome }: Pick<JobStatusView, 'job' | 'outcome'>): strin
     Version: job.Version,
     Periodic: job.Periodic !== null,
     Parameterized: job.ParameterizedJob !== null && !job.Dispatched,
+    State: state,
   });
 }
 

@@ -63,6 +63,16 @@ describe('job status', () => {
     expect((await run('node', 'pool', 'jobs', 'default')).out).toMatch(/^bad +default +batch +failed +/m);
     expect((await run('job', 'status', 'bad')).out).toMatch(/^Status +=? ?failed$/m);
     expect((await run('job', 'status', 'good')).out).toMatch(/^Status +=? ?succeeded$/m);
+    expect((await run('job', 'status', 'bad')).out).toMatch(/^State +=? ?Failed$/m);
+    expect((await run('job', 'status', 'good')).out).toMatch(/^State +=? ?Complete$/m);
+    expect((await run('job', 'status', 'ended')).out).toMatch(/^State +=? ?Stopped$/m);
+  });
+
+  it('says in the words of the page that a job waits for room', async () => {
+    await runs(batch('large', 'true').replace('memory = 16', 'memory = 100000000'));
+    const { out } = await run('job', 'status', 'large');
+    expect(out).toMatch(/^State +=? ?Waiting for room$/m);
+    expect(JSON.parse((await run('job', 'status', '-json', 'large')).out)).toMatchObject({ state: 'Waiting for room' });
   });
 
   it('shows the next launches of a periodic job, and its last ones with their outcomes', async () => {
@@ -72,6 +82,7 @@ describe('job status', () => {
     const first = (await run('job', 'status', 'yearly')).out;
     expect(first).toContain(`Next launches: ${[0, 1, 2].map((at) => `${year + at}-12-31 23:00:00 UTC`).join(', ')}\n`);
     expect(first).not.toContain('Last instances');
+    expect(first).toMatch(/^State +=? ?Scheduled$/m);
     await run('job', 'periodic', 'force', '-wait', 'yearly');
     await runs(batch('yearly/unrelated', 'true'));
     const { out } = await run('job', 'status', 'yearly');
