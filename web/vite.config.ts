@@ -1,16 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Plugin, parseSync, Visitor } from 'vite';
+import { defineConfig, type ESTree, type Plugin, parseSync, Visitor } from 'vite';
 
 /** The shell, its parts and rules, and the client; not the editor and the screens, which are loaded when they are first shown. */
 const inEveryScreen =
   /\/web\/(?:app\/(?!pattern)|parts\/(?:dialog|marks|table|text|toasts|view)|rules\/(?:durations|rights|safe))|\/web\/job-rules|\/src\/(?:client|api|shared|options|jobs\/status)|node_modules\/(?:@?preact|neverthrow)/;
 
-/** The members of a row of the table of calls that only servers and documents use. Clients use the answers of streams. */
-const ofServers = /^(?:summary|errors|absent|answer)$/;
+const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** The table of calls without those members, and without the other sentences for documents. */
-const callsOfClients: Plugin = {
-  name: 'calls-of-clients',
+/** The members of a row of the table of calls that only servers and documents use. Clients use the answers of streams. */
+const ofServers =
+  /^(?:summary|errors|absent|answer|alias|alwaysPaged|closeCodes|contentType|framesType|leaderHeaders|optionalBody)$/;
+
+/** Members and strings in the sources of the page. The name of each call that the page makes is one of them. */
+const named = new Set(
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .flatMap((name) => readFileSync(join(root, name), 'utf8').match(/(?<=[.'])\w+/g) ?? []),
+);
+
+/** What a client does not use of a row of the table of calls; undefined for anything that is not a row. */
+function unusedOf(row: ESTree.Node) {
+  if (row.type !== 'CallExpression' || row.callee.type !== 'Identifier') return undefined;
+  const [definition] = row.arguments;
+  if (definition?.type !== 'ObjectExpression') return undefined;
+  const members = definition.properties.flatMap((each) =>
+    each.type === 'Property' && each.key.type === 'Identifier' ? [{ ...each, name: each.key.name }] : [],
+  );
+  const isStream = row.callee.name.startsWith('stream');
+  return members.some(({ name }) => name === 'access')
+    ? members.filter(({ name }) => ofServers.test(name) && !(name === 'answer' && isStream))
+    : undefined;
+}
+
+/**
+ * The table of calls without those members and without the other sentences for documents. Of the calls that the page does not make it
+ * has the names, which can be chosen where policies are tried.
+ */
+const callsOfPage: Plugin = {
+  name: 'calls-of-page',
   enforce: 'pre',
   transform(code, id) {
     if (!id.includes('/src/api/calls/')) return null;
@@ -23,15 +52,11 @@ const callsOfClients: Plugin = {
       Literal({ value, start, end }) {
         if (typeof value === 'string' && /^[A-Z]\S* .* /.test(value)) replace(start, end, "''");
       },
-      'CallExpression:exit'({ callee, arguments: [row] }) {
-        if (callee.type !== 'Identifier' || row?.type !== 'ObjectExpression') return;
-        const members = row.properties.flatMap((each) =>
-          each.type === 'Property' && each.key.type === 'Identifier' ? [{ ...each, name: each.key.name }] : [],
-        );
-        if (!members.some(({ name }) => name === 'access')) return;
-        for (const { name, start, end } of members)
-          if (ofServers.test(name) && !(name === 'answer' && callee.name.startsWith('stream')))
-            replace(start, code[end] === ',' ? end + 1 : end);
+      'Property:exit'({ key, value }) {
+        const unused = unusedOf(value);
+        if (unused === undefined || key.type !== 'Identifier') return;
+        if (!named.has(key.name)) return replace(value.start, value.end, 'null');
+        for (const { start, end } of unused) replace(start, code[end] === ',' ? end + 1 : end);
       },
     }).visit(parseSync(id, code).program);
     return left;
@@ -40,10 +65,10 @@ const callsOfClients: Plugin = {
 
 /** The page as static files in `dist/web`. Their names have a hash of their content; addresses are relative to the `base` of the document. */
 export default defineConfig({
-  root: fileURLToPath(new URL('.', import.meta.url)),
+  root,
   base: './',
   publicDir: false,
-  plugins: [callsOfClients],
+  plugins: [callsOfPage],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: { alias: { 'signalbox/client': fileURLToPath(new URL('../src/client/index.ts', import.meta.url)) } },
   build: {

@@ -10,12 +10,12 @@ import { useRead } from '../app/read.js';
 import { mayRunInTasks } from '../app/rights.js';
 import { addressOf, navigate } from '../app/router.js';
 import { allowStyles } from '../parts/allowed-styles.js';
+import { Choice, FailureNote } from '../parts/form.js';
 import { save } from '../parts/save.js';
 import { Copy, Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import { commandWords, withKeys } from '../rules/command-words.js';
 import { durationText } from '../rules/durations.js';
-import { visible } from '../rules/safe-text.js';
 
 /** Lines of output that the terminal keeps above its screen. */
 const mostLines = 10_000;
@@ -58,31 +58,20 @@ export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
     >
       {(isLive) => (
         <>
-          <label>
-            Task{' '}
-            <select
-              value={task}
-              disabled={isLive}
-              onChange={(event) => navigate(addressOf(['allocs', id, 'exec', event.currentTarget.value]))}
-            >
-              {tasks.map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Command{' '}
-            <select value={shell} disabled={isLive} onChange={(event) => setShell(event.currentTarget.value)}>
-              {shells.map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-              <option value="">another command</option>
-            </select>
-          </label>
+          <Choice
+            label="Task"
+            value={task}
+            disabled={isLive}
+            change={(chosen) => navigate(addressOf(['allocs', id, 'exec', chosen]))}
+            options={tasks}
+          />
+          <Choice
+            label="Command"
+            value={shell}
+            disabled={isLive}
+            change={setShell}
+            options={[...shells, ['', 'another command']]}
+          />
           {shell === '' && (
             <label>
               <span class="sr">Command line</span>
@@ -171,31 +160,21 @@ function ActionForm({
     >
       {(isLive) => (
         <>
-          <label>
-            Action{' '}
-            <select
-              value={actions.indexOf(action)}
-              disabled={isLive}
-              onChange={(event) => setChosen(Number(event.currentTarget.value))}
-            >
-              {actions.map(({ Name, TaskName }, at) => (
-                <option key={`${TaskName} ${Name}`} value={at}>
-                  {visible(Name)} in {visible(TaskName)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Action"
+            value={actions.indexOf(action)}
+            disabled={isLive}
+            change={(at) => setChosen(Number(at))}
+            options={actions.map(({ Name, TaskName }, at) => [at, `${Name} in ${TaskName}`])}
+          />
           {places.length > 1 && (
-            <label>
-              Allocation{' '}
-              <select value={place?.id} disabled={isLive} onChange={(event) => setWanted(event.currentTarget.value)}>
-                {places.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {visible(name)}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label="Allocation"
+              value={place?.id}
+              disabled={isLive}
+              change={setWanted}
+              options={places.map(({ id, name }) => [id, name])}
+            />
           )}
         </>
       )}
@@ -308,11 +287,7 @@ function CommandPanel({ namespace, name, verbs, open, hint, children }: CommandP
       )}
       {hint}
       <p role="status">{statusOf(session)}</p>
-      {session?.failure !== undefined && (
-        <p class="notice failed" role="alert">
-          <Text of={session.failure} />
-        </p>
-      )}
+      <FailureNote of={session?.failure ?? ''} />
       <p class="hint">
         <button type="button" ref={before} onClick={() => after.current?.focus()}>
           Go past the terminal

@@ -4,9 +4,10 @@ import { box, type EntryOf, type Failure as Failed, messageOf, type ValueOf } fr
 import { may, namespaceNames, rights } from '../app/rights.js';
 import { addressOf, Link } from '../app/router.js';
 import { exactTime, serverNow } from '../app/time.js';
+import { Choice, FailureNote } from '../parts/form.js';
 import { Mark } from '../parts/marks.js';
 import { type Column, DataTable } from '../parts/table.js';
-import { Text } from '../parts/text.js';
+import { OtherNamespace, Text } from '../parts/text.js';
 import { counted, durationText } from '../rules/durations.js';
 import {
   cutText,
@@ -24,13 +25,13 @@ import type { JobDocument } from './job/job.js';
 export type Simulation = ValueOf<typeof box.jobs.simulate>;
 
 const minute = 60_000;
+const anHour = 60 * minute;
 const durations = [
-  ['10 minutes', 10 * minute],
-  ['an hour', 60 * minute],
-  ['6 hours', 360 * minute],
-  ['a day', 1440 * minute],
+  [10 * minute, '10 minutes'],
+  [anHour, 'an hour'],
+  [6 * anHour, '6 hours'],
+  [24 * anHour, 'a day'],
 ] as const;
-const anHour = durations[1][1];
 
 /** Asks for one simulation at a time; the latest answer counts. */
 function useSimulation(ask: (duration: number) => ReturnType<typeof box.jobs.simulate>) {
@@ -48,15 +49,6 @@ function useSimulation(ask: (duration: number) => ReturnType<typeof box.jobs.sim
     });
   };
   return { played, failure, isBusy, run };
-}
-
-function Failure({ message }: { readonly message: string }) {
-  if (message === '') return null;
-  return (
-    <p class="notice failed" role="alert">
-      It cannot be simulated: <Text of={message} />
-    </p>
-  );
 }
 
 /** What a result relies on, and when it was made. */
@@ -91,11 +83,7 @@ const jobColumn: Column<OwnJob> = {
       <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
         <Text of={jobId} />
       </Link>{' '}
-      {namespace !== 'default' && (
-        <small>
-          <Text of={namespace} />
-        </small>
-      )}
+      <OtherNamespace of={namespace} />
     </>
   ),
 };
@@ -129,12 +117,7 @@ const moveColumns: readonly Column<Numbered<Move>>[] = [
     title: 'Allocation',
     cell: ([, { name, namespace }]) => (
       <>
-        <Text of={name} />{' '}
-        {namespace !== 'default' && (
-          <small>
-            <Text of={namespace} />
-          </small>
-        )}
+        <Text of={name} /> <OtherNamespace of={namespace} />
       </>
     ),
   },
@@ -189,16 +172,7 @@ function Details({ simulation, own }: { readonly simulation: Simulation; readonl
 
 function DurationChoice({ value, change }: { readonly value: number; readonly change: (value: number) => void }) {
   return (
-    <label>
-      Simulated time{' '}
-      <select value={value} onChange={(event) => change(Number(event.currentTarget.value))}>
-        {durations.map(([text, milliseconds]) => (
-          <option key={text} value={milliseconds}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice label="Simulated time" value={value} change={(chosen) => change(Number(chosen))} options={durations} />
   );
 }
 
@@ -258,7 +232,7 @@ export function SimulateJob({ job, namespace }: SimulateProps) {
           </label>
         )}
       </form>
-      <Failure message={failure} />
+      <FailureNote of={failure} lead="It cannot be simulated: " />
       {played !== undefined && (
         <>
           <div role="status">
@@ -360,7 +334,7 @@ export function NodeWhatIf({ id, name, isReady }: NodeProps) {
         {button('lost')}
         <DurationChoice value={duration} change={setDuration} />
       </div>
-      <Failure message={failure} />
+      <FailureNote of={failure} lead="It cannot be simulated: " />
       {result !== undefined && (
         <>
           <div role="status">

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../../app/engine.js';
 import { mayEdit } from '../../app/rights.js';
 import { addressOf, Link } from '../../app/router.js';
+import { FailureNote } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
 import {
@@ -97,11 +98,7 @@ export function TryChange({ namespace, id, job, group }: TryProps) {
           ? 'What the nearest node has room for is filled in. Nothing is stored.'
           : 'No other size is enough on the nearest node. Nothing is stored.'}
       </p>
-      {failure !== '' && (
-        <p class="notice failed" role="alert">
-          It cannot be simulated: <Text of={failure} />
-        </p>
-      )}
+      <FailureNote of={failure} lead="It cannot be simulated: " />
       {tried !== undefined && <Verdict {...tried} namespace={namespace} id={id} />}
     </section>
   );

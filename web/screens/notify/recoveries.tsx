@@ -5,6 +5,7 @@ import { keepEqual, useRead } from '../../app/read.js';
 import { Link, navigate } from '../../app/router.js';
 import { exactTime, serverNow, Time } from '../../app/time.js';
 import { ask } from '../../parts/dialog.js';
+import { Choice, Facts } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Id, Text } from '../../parts/text.js';
@@ -13,7 +14,7 @@ import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
 import { outcomeWords } from '../../rules/notification-words.js';
 import { type Bulk, type DeliveryFilters, recoverableOutcome, recoverableOutcomes, spanOf } from './requests.js';
-import { type Room, RoomScreen, roomAddress, SinceChoice } from './room.js';
+import { outcomeOption, type Room, RoomScreen, roomAddress, SinceChoice } from './room.js';
 
 type Recovery = EntryOf<typeof box.recoveries.list>;
 type Failure = { readonly type: string };
@@ -131,19 +132,12 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
   }, [outcome, since, trigger, configuration]);
   return (
     <div class="toolbar">
-      <label>
-        Those that are{' '}
-        <select
-          value={outcome}
-          onChange={(event) => setOutcome(recoverableOutcome(event.currentTarget.value) ?? 'dead')}
-        >
-          {recoverableOutcomes.map((each) => (
-            <option key={each} value={each}>
-              {outcomeWords({ outcome: each }).word.toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Those that are"
+        value={outcome}
+        change={(chosen) => setOutcome(recoverableOutcome(chosen) ?? 'dead')}
+        options={recoverableOutcomes.map(outcomeOption)}
+      />
       <SinceChoice value={since} change={setSince} />
       <span>
         {trigger === '' ? 'of all events' : <Text of={`of ${trigger}`} />},{' '}
@@ -256,20 +250,13 @@ export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id:
             <p>
               <Progress of={value} />
             </p>
-            <dl class="facts">
-              <dt>Begun</dt>
-              <dd>
-                <Time at={value.createdAt} />
-              </dd>
-              <dt>Ended</dt>
-              <dd>
-                <Time at={value.finishedAt} none="not yet" />
-              </dd>
-              <dt>ID</dt>
-              <dd>
-                <Id of={value.id} />
-              </dd>
-            </dl>
+            <Facts
+              of={[
+                ['Begun', <Time at={value.createdAt} />],
+                ['Ended', <Time at={value.finishedAt} none="not yet" />],
+                ['ID', <Id of={value.id} />],
+              ]}
+            />
             <div class="actions">
               {value.state === 'running' && (
                 <button type="button" class="danger" onClick={() => void stop()}>
