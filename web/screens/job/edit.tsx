@@ -316,9 +316,16 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   // Problems show while one writes, half a second after the last key.
   useEffect(() => {
     if (!isChanged) return;
-    const check = async (): Promise<void> => show(await parsed(source, namespace));
+    let isLatest = true;
+    const check = async (): Promise<void> => {
+      const found = await parsed(source, namespace);
+      if (isLatest) show(found);
+    };
     const timer = setTimeout(() => void check(), 500);
-    return () => clearTimeout(timer);
+    return () => {
+      isLatest = false;
+      clearTimeout(timer);
+    };
   }, [source]);
 
   const plan = async (): Promise<void> => {
