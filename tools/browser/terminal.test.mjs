@@ -106,6 +106,36 @@ test('a shell in a terminal: output, size, exit code, and nothing that it writes
   assert.equal(await page.evaluate(() => document.adoptedStyleSheets.length), 0);
 });
 
+test('a paste is sent as a whole or refused: too large, or while the command does not read', { timeout }, async () => {
+  const paste = (size) =>
+    page.locator('.xterm-helper-textarea').evaluate((field, length) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'x'.repeat(length));
+      field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }, size);
+  await signedIn(`allocs/${allocation}/exec/main`);
+  await page.getByRole('button', { name: 'Connect' }).click();
+  await page.getByText('Running', { exact: true }).waitFor();
+  // A terminal that is not raw takes at most 4,096 bytes of a line.
+  await typed('stty raw -echo; echo go; head -c 1000000 | wc -c; stty sane; echo again $((1 + 1))');
+  await sees('go');
+  await paste(2_000_000);
+  await page.getByRole('alert').getByText('Not sent: 2,000,000 bytes at once are more than the 1 MiB').waitFor();
+  await paste(1_000_000);
+  await sees('1000000');
+  await sees('again 2');
+  assert.equal(await page.getByRole('alert').count(), 0);
+  await typed('stty raw -echo; echo deaf; exec sleep 60');
+  await sees('deaf');
+  const refusal = page.getByRole('alert').getByText('the command does not read its input');
+  for (let pastes = 0; pastes < 40 && (await refusal.count()) === 0; pastes++) await paste(1_000_000);
+  await refusal.waitFor();
+  await page.getByRole('button', { name: 'End it' }).click();
+  await page.getByText(/^Ended after /).waitFor();
+  await page.getByRole('alert').getByText('the command may still run').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('a command line without a terminal takes lines; the right that is taken away ends it', { timeout }, async () => {
   const allowed = 'namespace "default" { capabilities = ["read-job", "list-jobs", "alloc-exec", "alloc-node-exec"] }';
   await call('POST', '/v1/acl/policy/exec', { Name: 'exec', Rules: allowed });
