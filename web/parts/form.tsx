@@ -10,7 +10,7 @@ interface FieldProps {
   readonly children: ComponentChildren;
 }
 
-/** A control below its label. */
+/** A control below its label; the hint has the ID of the control with `-hint`. */
 export function Field({ id, label, hint, children }: FieldProps) {
   return (
     <div class="field">
@@ -31,7 +31,13 @@ interface TextFieldProps extends Omit<FieldProps, 'children'> {
 export function TextField({ value, set, most, ...field }: TextFieldProps) {
   return (
     <Field {...field}>
-      <input id={field.id} value={value} maxLength={most} onInput={(event) => set(event.currentTarget.value)} />
+      <input
+        id={field.id}
+        value={value}
+        maxLength={most}
+        aria-describedby={field.hint === undefined ? undefined : `${field.id}-hint`}
+        onInput={(event) => set(event.currentTarget.value)}
+      />
     </Field>
   );
 }

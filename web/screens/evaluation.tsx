@@ -4,7 +4,6 @@ import { may } from '../app/rights.js';
 import { addressOf, Link, navigate } from '../app/router.js';
 import { Screen } from '../app/shell.js';
 import { Time } from '../app/time.js';
-import { Facts } from '../parts/form.js';
 import { StatusMark } from '../parts/marks.js';
 import { Copy, Id, Text } from '../parts/text.js';
 import { announce } from '../parts/toasts.js';
@@ -101,73 +100,67 @@ function Story({ evaluation }: { readonly evaluation: Evaluation }) {
   const queued = Object.entries(evaluation.QueuedAllocations ?? {}).filter(([, count]) => count > 0);
   return (
     <section class="panel">
-      <Facts
-        of={[
-          [
-            'Caused by',
+      <dl class="facts">
+        <dt>Caused by</dt>
+        <dd>
+          {causeText(TriggeredBy)}
+          {NodeID !== '' && (
             <>
-              {causeText(TriggeredBy)}
-              {NodeID !== '' && (
-                <>
-                  {' '}
-                  (
-                  <Link to={addressOf(['nodes', NodeID])}>
-                    node <Text of={NodeID.slice(0, 8)} />
-                  </Link>
-                  )
-                </>
-              )}
-              .{PreviousEval !== '' && <> It continues {evaluationLink(PreviousEval, 'evaluation')}.</>}
-            </>,
-          ],
-          [
-            'Decided',
-            <>
-              {Status === 'pending' &&
-                (WaitUntil === '' ? (
-                  'Nothing yet.'
-                ) : (
-                  <>
-                    Nothing yet: it is due <Time at={WaitUntil} />.
-                  </>
-                ))}
-              {Status === 'blocked' && 'Nothing yet: it waits until a node may have room.'}
-              {StatusDescription !== '' && (
-                <p>
-                  <Text of={StatusDescription} />
-                </p>
-              )}
-              <ul>
-                {groups.map(([group, updates]) => (
-                  <li key={group}>
-                    <Text of={group} />: {decisionText(updates)}
-                  </li>
-                ))}
-              </ul>
-            </>,
-          ],
-          [
-            'Led to',
-            <ul>
-              {DeploymentID !== '' && (
-                <li>
-                  the deployment <Id of={DeploymentID} what="the deployment's ID" />
-                </li>
-              )}
-              {queued.map(([group, count]) => (
-                <li key={group}>
-                  {counted(count, 'allocation')} of <Text of={group} /> {count === 1 ? 'waits' : 'wait'} for room
-                </li>
-              ))}
-              {BlockedEval !== '' && <li>{evaluationLink(BlockedEval, 'the evaluation that waits for room')}</li>}
-              {NextEval !== '' && <li>{evaluationLink(NextEval, 'the later evaluation')}</li>}
-              {DeploymentID === '' && queued.length === 0 && BlockedEval === '' && NextEval === '' && (
-                <li>nothing further</li>
-              )}
-            </ul>,
-          ],
-        ]}
-      />
+              {' '}
+              (
+              <Link to={addressOf(['nodes', NodeID])}>
+                node <Text of={NodeID.slice(0, 8)} />
+              </Link>
+              )
+            </>
+          )}
+          .{PreviousEval !== '' && <> It continues {evaluationLink(PreviousEval, 'evaluation')}.</>}
+        </dd>
+        <dt>Decided</dt>
+        <dd>
+          {Status === 'pending' &&
+            (WaitUntil === '' ? (
+              'Nothing yet.'
+            ) : (
+              <>
+                Nothing yet: it is due <Time at={WaitUntil} />.
+              </>
+            ))}
+          {Status === 'blocked' && 'Nothing yet: it waits until a node may have room.'}
+          {StatusDescription !== '' && (
+            <p>
+              <Text of={StatusDescription} />
+            </p>
+          )}
+          <ul>
+            {groups.map(([group, updates]) => (
+              <li key={group}>
+                <Text of={group} />: {decisionText(updates)}
+              </li>
+            ))}
+          </ul>
+        </dd>
+        <dt>Led to</dt>
+        <dd>
+          <ul>
+            {DeploymentID !== '' && (
+              <li>
+                the deployment <Id of={DeploymentID} what="the deployment's ID" />
+              </li>
+            )}
+            {queued.map(([group, count]) => (
+              <li key={group}>
+                {counted(count, 'allocation')} of <Text of={group} /> {count === 1 ? 'waits' : 'wait'} for room
+              </li>
+            ))}
+            {BlockedEval !== '' && <li>{evaluationLink(BlockedEval, 'the evaluation that waits for room')}</li>}
+            {NextEval !== '' && <li>{evaluationLink(NextEval, 'the later evaluation')}</li>}
+            {DeploymentID === '' && queued.length === 0 && BlockedEval === '' && NextEval === '' && (
+              <li>nothing further</li>
+            )}
+          </ul>
+        </dd>
+      </dl>
       {failed.map(([group, metric]) => {
         const text = failureSentences(metric).join(' ');
         return (

@@ -421,7 +421,7 @@ interface Conversation {
   /** Aborts when no more keys are taken. */
   readonly signal: AbortSignal;
   readonly isTty: boolean;
-  /** Told why keys or a paste were not sent; an empty string when the next ones are. */
+  /** Called with the reason why keys or a paste were not sent, and with an empty string when the next ones are. */
   readonly refused: (refusal: string) => void;
 }
 

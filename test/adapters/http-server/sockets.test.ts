@@ -562,9 +562,12 @@ describe('sockets', () => {
       const peer = peerAt(port);
       await peer.opened;
       for (let count = 0; count < 400; count++) peer.webSocket.send(Buffer.alloc(64 * 1024));
-      let unsent = -1;
-      const isStuck = (): boolean => unsent === (unsent = peer.webSocket.bufferedAmount);
-      while (!isStuck()) await new Promise((resolve) => setTimeout(resolve, 20));
+      let unsent = 0;
+      for (let before = -1; unsent !== before; ) {
+        before = unsent;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        unsent = peer.webSocket.bufferedAmount;
+      }
       expect(unsent).toBeGreaterThan(0);
       peer.webSocket.terminate();
       expect(await end).toMatchObject({ code: 1006 });
