@@ -33,22 +33,24 @@ const durations = [
   [24 * anHour, 'a day'],
 ] as const;
 
-/** Asks for one simulation at a time; the latest answer counts. */
-function useSimulation(ask: (duration: number) => ReturnType<typeof box.jobs.simulate>) {
-  const [played, setPlayed] = useState<Simulation | undefined>(undefined);
+/** What a simulation has shown, or why it could not be made. */
+export function useSimulation<T extends object>() {
+  const [played, setPlayed] = useState<T | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const run = async (duration: number): Promise<void> => {
+  const run = async (simulated: ResultAsync<T, Failed>): Promise<void> => {
     setBusy(true);
     setFailure('');
-    const answered = await ask(duration);
+    const answered = await simulated;
     setBusy(false);
-    answered.match(setPlayed, (error) => {
-      setPlayed(undefined);
-      setFailure(messageOf(error));
-    });
+    setPlayed(answered.unwrapOr(undefined));
+    if (answered.isErr()) setFailure(messageOf(answered.error));
   };
-  return { played, failure, isBusy, run };
+  const forget = (): void => {
+    setPlayed(undefined);
+    setFailure('');
+  };
+  return { played, failure, isBusy, run, forget };
 }
 
 /** What a result relies on, and when it was made. */
@@ -193,14 +195,7 @@ export function SimulateJob({ job, namespace }: SimulateProps) {
   const [workFor, setWorkFor] = useState(1);
   const isBatch = job.Type === 'batch' || job.Type === 'sysbatch';
   const launches = job.Periodic != null || job.ParameterizedJob != null;
-  const { played, failure, isBusy, run } = useSimulation((time) =>
-    box.jobs.simulate({
-      job,
-      namespace,
-      duration: time,
-      ...(isBatch && workFor > 0 ? { workFor: Math.max(1, Math.round(workFor * minute)) } : {}),
-    }),
-  );
+  const { played, failure, isBusy, run } = useSimulation<Simulation>();
   if (!may('jobs.simulate', namespace)) return null;
   const own = { namespace, jobId: job.ID ?? '' };
   return (
@@ -209,7 +204,8 @@ export function SimulateJob({ job, namespace }: SimulateProps) {
         class="toolbar"
         onSubmit={(event) => {
           event.preventDefault();
-          void run(duration);
+          const taking = isBatch && workFor > 0 ? { workFor: Math.max(1, Math.round(workFor * minute)) } : {};
+          void run(box.jobs.simulate({ job, namespace, duration, ...taking }));
         }}
       >
         <button type="submit" disabled={isBusy}>
@@ -297,33 +293,24 @@ type NodeResult = {
 /** What would become of what runs on a node. */
 export function NodeWhatIf({ id, name, isReady }: NodeProps) {
   const [duration, setDuration] = useState<number>(anHour);
-  const [result, setResult] = useState<NodeResult | undefined>(undefined);
-  const [failure, setFailure] = useState('');
-  const [busyWith, setBusyWith] = useState('');
-  useEffect(() => {
-    setResult(undefined);
-    setFailure('');
-  }, [id]);
+  const [asked, setAsked] = useState('');
+  const { played: result, failure, isBusy, run, forget } = useSimulation<NodeResult>();
+  useEffect(forget, [id]);
   const namespace = simulatingNamespace();
   if (!isReady || namespace === undefined) return null;
-  const run = async (how: 'drained' | 'lost'): Promise<void> => {
-    setBusyWith(how);
-    setFailure('');
+  const simulate = (how: 'drained' | 'lost'): void => {
+    setAsked(how);
     const node = how === 'drained' ? { drainNode: id } : { downNode: id };
-    const answered = await liveOn(id).andThen((live) =>
+    const simulated = liveOn(id).andThen((live) =>
       box.jobs
         .simulate({ ...node, namespace, duration })
         .map((simulation) => ({ how, simulation, fates: fatesOf(simulation, live) })),
     );
-    setBusyWith('');
-    answered.match(setResult, (error) => {
-      setResult(undefined);
-      setFailure(messageOf(error));
-    });
+    void run(simulated);
   };
   const button = (how: 'drained' | 'lost') => (
-    <button type="button" disabled={busyWith !== ''} onClick={() => void run(how)}>
-      {busyWith === how ? 'Simulating…' : `What if it is ${how}?`}
+    <button type="button" disabled={isBusy} onClick={() => simulate(how)}>
+      {isBusy && asked === how ? 'Simulating…' : `What if it is ${how}?`}
     </button>
   );
   return (
