@@ -5,13 +5,9 @@ import { defineConfig, type ESTree, type Plugin, parseSync, Visitor } from 'vite
 
 /** The shell, its parts and rules, and the client; not the editor and the screens, which are loaded when they are first shown. */
 const inEveryScreen =
-  /\/web\/(?:app\/(?!pattern)|parts\/(?:dialog|marks|table|text|toasts|view)|rules\/(?:durations|rights|safe))|\/web\/job-rules|\/src\/(?:client|api|shared|options|jobs\/status)|node_modules\/(?:@?preact|neverthrow)/;
+  /\/web\/(?:app\/(?!pattern)|parts\/(?:dialog|form|marks|table|text|toasts|view)|rules\/(?:durations|rights|safe))|\/web\/job-rules|\/src\/(?:client|api|shared|options|jobs\/status)|node_modules\/(?:@?preact|neverthrow)/;
 
 const root = fileURLToPath(new URL('.', import.meta.url));
-
-/** The members of a row of the table of calls that only servers and documents use. Clients use the answers of streams. */
-const ofServers =
-  /^(?:summary|errors|absent|answer|alias|alwaysPaged|closeCodes|contentType|framesType|leaderHeaders|optionalBody)$/;
 
 /** Members and strings in the sources of the page. The name of each call that the page makes is one of them. */
 const named = new Set(
@@ -20,23 +16,19 @@ const named = new Set(
     .flatMap((name) => readFileSync(join(root, name), 'utf8').match(/(?<=[.'])\w+/g) ?? []),
 );
 
-/** What a client does not use of a row of the table of calls; undefined for anything that is not a row. */
-function unusedOf(row: ESTree.Node) {
-  if (row.type !== 'CallExpression' || row.callee.type !== 'Identifier') return undefined;
-  const [definition] = row.arguments;
-  if (definition?.type !== 'ObjectExpression') return undefined;
-  const members = definition.properties.flatMap((each) =>
+/** The members of a row that only servers and documents use. Clients use the answers of streams. */
+const ofServers =
+  /^(?:summary|errors|absent|answer|alias|alwaysPaged|closeCodes|contentType|framesType|leaderHeaders|optionalBody)$/;
+
+function membersOf({ properties }: ESTree.ObjectExpression) {
+  return properties.flatMap((each) =>
     each.type === 'Property' && each.key.type === 'Identifier' ? [{ ...each, name: each.key.name }] : [],
   );
-  const isStream = row.callee.name.startsWith('stream');
-  return members.some(({ name }) => name === 'access')
-    ? members.filter(({ name }) => ofServers.test(name) && !(name === 'answer' && isStream))
-    : undefined;
 }
 
 /**
- * The table of calls without those members and without the other sentences for documents. Of the calls that the page does not make it
- * has the names, which can be chosen where policies are tried.
+ * The table of calls without what only servers and documents use of its rows and answers, and without the other sentences. Of the calls
+ * that the page does not make it has the names, which can be chosen where policies are tried.
  */
 const callsOfPage: Plugin = {
   name: 'calls-of-page',
@@ -48,15 +40,25 @@ const callsOfPage: Plugin = {
     const replace = (start: number, end: number, by = ''): void => {
       left = left.slice(0, start) + by.padEnd(end - start) + left.slice(end);
     };
+    const remove = (members: readonly ESTree.Span[]): void => {
+      for (const { start, end } of members) replace(start, code[end] === ',' ? end + 1 : end);
+    };
     new Visitor({
       Literal({ value, start, end }) {
         if (typeof value === 'string' && /^[A-Z]\S* .* /.test(value)) replace(start, end, "''");
       },
+      'ObjectExpression:exit'(object) {
+        const members = membersOf(object);
+        if (members.some(({ name }) => name === 'toWire')) remove(members.filter(({ name }) => name !== 'fromWire'));
+      },
       'Property:exit'({ key, value }) {
-        const unused = unusedOf(value);
-        if (unused === undefined || key.type !== 'Identifier') return;
+        if (value.type !== 'CallExpression' || value.callee.type !== 'Identifier' || key.type !== 'Identifier') return;
+        const [row] = value.arguments;
+        const members = row?.type === 'ObjectExpression' ? membersOf(row) : [];
+        if (!members.some(({ name }) => name === 'access')) return;
         if (!named.has(key.name)) return replace(value.start, value.end, 'null');
-        for (const { start, end } of unused) replace(start, code[end] === ',' ? end + 1 : end);
+        const isStream = value.callee.name.startsWith('stream');
+        remove(members.filter(({ name }) => ofServers.test(name) && !(name === 'answer' && isStream)));
       },
     }).visit(parseSync(id, code).program);
     return left;
