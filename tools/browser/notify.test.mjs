@@ -52,7 +52,8 @@ function watch(watched) {
 /** An engine with two workspaces, whose page the host may frame. */
 async function startService(frameAncestors) {
   const delivery = undiciDelivery({ allow: { cidrs: ['127.0.0.0/8'] } });
-  const settings = { notifications: { delivery: { retry: { generic: [30_000] }, jitter: 0, recordWithin: 0 } } };
+  const attempts = { retry: { generic: [30_000] }, jitter: 0, recordWithin: 0, breaker: { failures: 100 } };
+  const settings = { notifications: { delivery: attempts } };
   const engine = createEngine({ storage: memoryStorage(), clock: systemClock(), ids: randomIds(), delivery }, settings);
   engine.start();
   const box = engine.as(hostPrincipal);
@@ -70,7 +71,7 @@ async function startService(frameAncestors) {
   return { url: `http://127.0.0.1:${server.address().port}`, token: value.SecretID, box, ended };
 }
 
-/** Answers each path as it is set, 200 otherwise, and keeps the runs of the notifications that it accepted. */
+/** Answers each path as it is set, 200 otherwise, and not before `held`; keeps the runs of the notifications that it accepted. */
 async function startReceiver() {
   const answers = new Map();
   const got = [];
@@ -79,8 +80,9 @@ async function startReceiver() {
     request.on('data', (bytes) => {
       sent += bytes;
     });
-    request.on('end', () => {
-      const { status = 200, type = 'text/plain', body = 'ok' } = answers.get(request.url) ?? {};
+    request.on('end', async () => {
+      const { status = 200, type = 'text/plain', body = 'ok', held } = answers.get(request.url) ?? {};
+      await held;
       const { run_id: run } = JSON.parse(sent);
       // A verification has no run.
       if (status < 300 && run !== null) got.push({ path: request.url, run });
@@ -141,7 +143,7 @@ async function send(workspace) {
   await orThrow(service.box.notifications.send(workspace, { trigger: 'run:errored', run_id, run_message: hostile }));
   return run_id;
 }
-const deliveriesOf = async (id) => (await orThrow(service.box.deliveries.list(id))).items;
+const deliveriesOf = async (id) => (await orThrow(service.box.deliveries.list(id, { pageSize: 100 }))).items;
 const whenAll = (id, outcome, count) =>
   eventually(
     async () => ((await deliveriesOf(id)).filter((each) => each.outcome === outcome).length >= count ? true : undefined),
@@ -150,6 +152,34 @@ const whenAll = (id, outcome, count) =>
 const open = (path) => page.goto(`${service.url}/ui/notify/${path}`);
 const button = (name) => page.getByRole('button', { name, exact: true });
 const field = (name, within = page) => within.getByRole('textbox', { name, exact: true });
+
+/** What is wrong with the focus: it is nowhere, has no outline, or lies below something else; undefined when it is visible. */
+const unseenFocus = () =>
+  page.evaluate(() => {
+    const focused = document.activeElement;
+    if (focused === null || focused === document.body) return 'nothing has the focus';
+    // Where one is after a navigation. It is no control.
+    if (focused.localName === 'h1') return undefined;
+    const { outlineStyle, outlineWidth } = getComputedStyle(focused);
+    const { left, top, right, bottom } = focused.getBoundingClientRect();
+    const what = focused.outerHTML.slice(0, 200);
+    if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) return `no outline: ${what}`;
+    // The middle of what the window shows of it.
+    const [x, y] = [Math.max(0, left) + Math.min(innerWidth, right), Math.max(0, top) + Math.min(innerHeight, bottom)];
+    const there = document.elementFromPoint(x / 2, y / 2);
+    return focused.contains(there) ? undefined : `hidden: ${what}`;
+  });
+
+/** Presses Tab until an element has the focus, which is visible all the way. */
+async function tabTo(element) {
+  const isThere = () => element.evaluate((node) => node === document.activeElement);
+  for (let presses = 0; presses < 200 && !(await isThere()); presses++) {
+    await page.keyboard.press('Tab');
+    assert.equal(await unseenFocus(), undefined);
+  }
+  assert.ok(await isThere(), `Tab does not lead to ${element}`);
+  assert.equal(await unseenFocus(), undefined);
+}
 const seen = (text) => page.getByText(text).first().waitFor({ timeout: 2000 });
 const health = (word) => page.locator('.title .mark', { hasText: word }).waitFor({ timeout: 2000 });
 
@@ -271,6 +301,49 @@ test('a bulk redelivery sends what was counted, and is an address', async () => 
   assert.equal(receiver.got.filter(({ path }) => path === '/bulk').length, 4);
   await page.reload();
   await page.getByText('Done', { exact: true }).waitFor();
+  await orThrow(service.box.notifications.delete(id));
+});
+
+test('by keyboard: a bulk redelivery is counted, sent, followed and stopped, and the focus is always visible', async () => {
+  const { id } = await declare('ws-one', '/keys');
+  receiver.answers.set('/keys', { status: 410, body: 'gone' });
+  for (let count = 0; count < 40; count++) await send('ws-one');
+  await whenAll(id, 'dead', 40);
+  let release;
+  receiver.answers.set('/keys', { held: new Promise((resolve) => (release = resolve)) });
+  const sendAgain = async (count) => {
+    await open(`ws-one/deliveries?outcome=dead&configuration=${id}`);
+    await page.locator('tbody tr').nth(count - 1).waitFor();
+    await tabTo(page.locator('summary', { hasText: 'Send many again…' }));
+    await page.keyboard.press('Enter');
+    await page.getByText(`${count} deliveries`, { exact: true }).waitFor();
+    await tabTo(button(`Send ${count} again…`));
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText(`${count} deliveries given up between`).waitFor();
+    await tabTo(button(`Send ${count} again`));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sending again' }).waitFor();
+  };
+  await sendAgain(40);
+  // At most 32 wait for a destination at a time.
+  await page.getByText('32 of 40').waitFor();
+  await tabTo(button('Stop'));
+  await page.keyboard.press('Enter');
+  await page.getByText('Stopped', { exact: true }).waitFor();
+  await button('Stop').waitFor({ state: 'detached' });
+  assert.equal(await unseenFocus(), undefined);
+  await tabTo(page.getByRole('link', { name: 'What is given up now' }));
+  release();
+  await whenAll(id, 'delivered', 32);
+  assert.equal((await deliveriesOf(id)).filter(({ outcome }) => outcome === 'dead').length, 8);
+  assert.equal(receiver.got.filter(({ path }) => path === '/keys').length, 32);
+  await page.getByText('32 of 40').waitFor();
+  await sendAgain(8);
+  await page.getByText('8 of 8').waitFor();
+  await whenAll(id, 'delivered', 40);
+  const sent = receiver.got.filter(({ path }) => path === '/keys').map(({ run }) => run);
+  assert.equal(sent.length, 40);
+  assert.equal(new Set(sent).size, 40);
   await orThrow(service.box.notifications.delete(id));
 });
 

@@ -1,7 +1,7 @@
 // The web page of a server with access control: addresses, sign-in, rights, and what people do with jobs.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, eventually, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, rewrite, sourceField, sourceText, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
 
 let server;
 let proxy;
@@ -61,22 +61,6 @@ const settled = (id) =>
     async () => ((await call('GET', `/v1/job/${id}/deployment`))?.Status === 'successful' ? true : undefined),
     () => `the deployment of ${id}`,
   );
-/** The editor of a source, when it is loaded. */
-const sourceField = () => page.getByLabel('Job specification').and(page.locator('.cm-content'));
-/** Selects everything in the editor by its key and writes over it. */
-async function rewrite(text) {
-  await sourceField().press('Control+a');
-  await page.keyboard.insertText(text);
-}
-/** All of the text in the editor, also what is not on the screen. */
-async function sourceText() {
-  await sourceField().press('Control+a');
-  return sourceField().evaluate((field) => {
-    const clipboardData = new DataTransfer();
-    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
-    return clipboardData.getData('text/plain');
-  });
-}
 const heading = () => page.getByRole('heading', { level: 1 }).textContent();
 const clean = () => assert.deepEqual(faults, []);
 
@@ -168,13 +152,13 @@ test('a one-time token of the address is exchanged once and gone from it', { tim
 test('a session that ends while one writes is renewed in place; sign-out ends all tabs', { timeout }, async () => {
   const { SecretID, AccessorID } = await call('POST', '/v1/acl/token', { Name: 'writer', Type: 'management' });
   await signedIn('jobs/new', SecretID);
-  await rewrite('job "draft" {}');
+  await rewrite(page, 'job "draft" {}');
   await call('DELETE', `/v1/acl/token/${AccessorID}`);
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor();
   await page.getByLabel('Token').fill(token);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor({ state: 'detached' });
-  assert.equal(await sourceText(), 'job "draft" {}');
+  assert.equal(await sourceText(page), 'job "draft" {}');
   const other = await context.newPage();
   await other.goto(`${server.url}/ui/jobs`);
   await other.getByRole('button', { name: 'Sign out' }).click();
@@ -232,35 +216,41 @@ test('of calls that need two rights, or fewer for a part, only what is allowed i
 
 test('wrong HCL shows the problem at its line, and the suggestion fixes it', { timeout }, async () => {
   await signedIn('jobs/new');
-  const source = sourceField();
-  const text = (await sourceText()).replace('type = "batch"', 'type = "batch"\n  datacenterz = ["*"]');
-  await rewrite(text);
+  const source = sourceField(page);
+  const text = (await sourceText(page)).replace('type = "batch"', 'type = "batch"\n  datacenterz = ["*"]');
+  await rewrite(page, text);
   await page.getByRole('button', { name: '3:3' }).waitFor();
   await page.locator('#problems button', { hasText: 'datacenters' }).click();
   await page.getByRole('button', { name: '3:3' }).waitFor({ state: 'detached' });
-  assert.ok((await sourceText()).includes('datacenters = ["*"]'));
+  assert.ok((await sourceText(page)).includes('datacenters = ["*"]'));
   clean();
 });
 
 test('the editor marks a problem at its line; one key uses the suggestion, and Escape leaves the editor', { timeout }, async () => {
   await signedIn('jobs/new');
-  const source = sourceField();
-  await rewrite('job "marked" {\n  datacenterz = ["*"]\n}\n');
+  const source = sourceField(page);
+  await rewrite(page, 'job "marked" {\n  datacenterz = ["*"]\n}\n');
   await page.locator('.cm-lintRange-error', { hasText: 'datacenterz' }).waitFor();
   await page.locator('.cm-lint-marker-error').waitFor();
   assert.equal(await source.getAttribute('aria-invalid'), 'true');
   await page.keyboard.press('F9');
   await page.locator('.cm-lintRange-error').waitFor({ state: 'detached' });
-  assert.equal(await sourceText(), 'job "marked" {\n  datacenters = ["*"]\n}\n');
+  assert.equal(await sourceText(page), 'job "marked" {\n  datacenters = ["*"]\n}\n');
   await page.keyboard.press('Control+z');
-  assert.equal(await sourceText(), 'job "marked" {\n  datacenterz = ["*"]\n}\n', 'the suggestion can be taken back');
+  assert.equal(await sourceText(page), 'job "marked" {\n  datacenterz = ["*"]\n}\n', 'the suggestion can be taken back');
   // Letters are text and not shortcuts; text that replaces a selection has no styles of what it replaces.
   await page.keyboard.type('job "typed" {\ngroup "g" {');
-  assert.equal(await sourceText(), 'job "typed" {\n  group "g" {');
+  assert.equal(await sourceText(page), 'job "typed" {\n  group "g" {');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Tab');
-  assert.equal(await sourceText(), 'job "typed" {\n    group "g" {', 'Tab indents');
+  assert.equal(await sourceText(page), 'job "typed" {\n    group "g" {', 'Tab indents');
   await page.keyboard.press('ArrowRight');
+  // Problems of a source have buttons after the editor: it is left when the finished source has been checked, and has none.
+  const isFinished = (source) => /^job "typed" \{\s+group "g" \{\s+\}\s+\}$/.test(source);
+  const checked = page.waitForResponse((answer) => isFinished(answer.request().postDataJSON()?.JobHCL));
+  await page.keyboard.type('\n}\n}');
+  await checked;
+  await page.locator('#problems li').waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');
   assert.equal(await page.evaluate(() => document.activeElement?.closest('.cm-editor') ?? document.activeElement?.localName), 'summary');
   page.once('dialog', (dialog) => dialog.accept());
@@ -268,9 +258,9 @@ test('the editor marks a problem at its line; one key uses the suggestion, and E
   await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
   await page.goBack();
   await source.waitFor();
-  assert.ok((await sourceText()).startsWith('job "typed"'), 'the draft is kept');
+  assert.ok((await sourceText(page)).startsWith('job "typed"'), 'the draft is kept');
   await page.getByRole('button', { name: 'Discard the changes' }).click();
-  assert.ok((await sourceText()).startsWith('job "hello"'));
+  assert.ok((await sourceText(page)).startsWith('job "hello"'));
   clean();
 });
 
@@ -312,7 +302,7 @@ job "planned" {
 }
 `;
   await signedIn('jobs/new');
-  await rewrite(source(1));
+  await rewrite(page, source(1));
   await page.keyboard.press('Control+Enter');
   await page.getByRole('button', { name: 'Apply this plan' }).waitFor();
   await page.getByRole('button', { name: 'Apply this plan' }).focus();
@@ -320,10 +310,10 @@ job "planned" {
   await page.getByRole('heading', { name: 'planned' }).waitFor();
   await page.getByRole('link', { name: 'Edit', exact: true }).waitFor();
   await page.keyboard.press('e');
-  const area = sourceField();
+  const area = sourceField(page);
   await area.waitFor();
-  assert.ok((await sourceText()).startsWith('# by hand'), 'the source with its comments');
-  await rewrite(source(2));
+  assert.ok((await sourceText(page)).startsWith('# by hand'), 'the source with its comments');
+  await rewrite(page, source(2));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await page.locator('.diff').getByText('Count').waitFor();
   // Somebody else registers another version.
@@ -386,7 +376,7 @@ test('a job without room says why on Now, and the suggested change places it', {
   await page.getByText('1 node examined, 0 would take one more').click();
   await page.getByText('The group requests 9000000 MB of memory').last().waitFor();
   await page.getByRole('link', { name: 'Try a change' }).click();
-  await rewrite((await sourceText()).replace('9000000', '16'));
+  await rewrite(page, (await sourceText(page)).replace('9000000', '16'));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await page.getByRole('button', { name: 'Apply this plan' }).click();
   await page.getByRole('cell', { name: 'running' }).first().waitFor();

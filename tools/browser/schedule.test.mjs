@@ -6,7 +6,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { createHttpHandler, nodeListener } from '../../dist/http-server.js';
 import { createEngine } from '../../dist/index.js';
 import { manualClock, memoryStorage, recordingDelivery, recordingMailer, sequentialIds } from '../../dist/testing.js';
-import { eventually, register, startBrowser, watched } from './support.mjs';
+import { eventually, register, rewrite, startBrowser, watched } from './support.mjs';
 
 let browser;
 const open = [];
@@ -114,13 +114,11 @@ test('an expression that launches very often warns with its number of launches a
 test('the form for a job warns of an expression that launches very often, before anything is saved', async () => {
   const { page, faults, url } = await installationAt('2026-03-27T12:00:00Z');
   await page.goto(`${url}/ui/jobs/new`);
-  const source = page.getByLabel('Job specification').and(page.locator('.cm-content'));
-  const written = async (cron) => {
-    await source.press('Control+a');
-    await page.keyboard.insertText(
+  const written = (cron) =>
+    rewrite(
+      page,
       `job "often" {\n type = "batch"\n periodic {\n crons = ["${cron}"]\n }\n group "g" {\n task "main" {\n driver = "raw_exec"\n config {\n command = "/bin/true"\n }\n }\n }\n}\n`,
     );
-  };
   await written('* * */4 * * * *');
   await page.locator('.notice.waiting').getByText('21,600 launches a day').waitFor();
   await written('0 */4 * * *');

@@ -261,3 +261,22 @@ export async function violationsOf(page, rules) {
     return violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.split('\n').slice(1, 2).join(' ').trim()}`));
   }, rules);
 }
+
+/** The editor of a source, when it is loaded. */
+export const sourceField = (page) => page.getByLabel('Job specification').and(page.locator('.cm-content'));
+
+/** Selects everything in the editor by its key and writes over it. */
+export async function rewrite(page, text) {
+  await sourceField(page).press('Control+a');
+  await page.keyboard.insertText(text);
+}
+
+/** All of the text in the editor, also what is not on the screen. */
+export async function sourceText(page) {
+  await sourceField(page).press('Control+a');
+  return sourceField(page).evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
+    return clipboardData.getData('text/plain');
+  });
+}

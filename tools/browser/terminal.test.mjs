@@ -68,7 +68,8 @@ test('a shell in a terminal: output, size, exit code, and nothing that it writes
   );
   // The clipboard, the title and a link; then colours of all kinds, which are allowed.
   await typed(String.raw`clear; printf '\033]52;c;c3RvbGVu\007\033]0;taken\007\033]2;taken\007\033]8;;https://example.net/\007link\033]8;;\007\n'`);
-  await typed(String.raw`printf '\033[31mred \033[38;5;202mindexed \033[38;2;1;2;3mexact \033[4:3;58;2;9;9;9mwavy\033[0m \033[7mturned\033[0m\n'`);
+  await typed(String.raw`printf '\033[31mred \033[38;5;202mindexed \033[38;2;1;2;3mexact \033[4:3;58;2;9;9;9mwavy\033[0m \033[7mtur%s\033[0m\n' ned`);
+  // The word is in the output only, and not in the command as it was typed.
   await sees('turned');
   assert.deepEqual(await page.evaluate(() => window.copied), []);
   assert.equal(await page.title(), title);
@@ -106,6 +107,36 @@ test('a shell in a terminal: output, size, exit code, and nothing that it writes
   assert.equal(await page.evaluate(() => document.adoptedStyleSheets.length), 0);
 });
 
+test('a paste is sent as a whole or refused: too large, or while the command does not read', { timeout }, async () => {
+  const paste = (size) =>
+    page.locator('.xterm-helper-textarea').evaluate((field, length) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'x'.repeat(length));
+      field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }, size);
+  await signedIn(`allocs/${allocation}/exec/main`);
+  await page.getByRole('button', { name: 'Connect' }).click();
+  await page.getByText('Running', { exact: true }).waitFor();
+  // A terminal that is not raw takes at most 4,096 bytes of a line.
+  await typed('stty raw -echo; echo go; head -c 1000000 | wc -c; stty sane; echo again $((1 + 1))');
+  await sees('go');
+  await paste(2_000_000);
+  await page.getByRole('alert').getByText('Not sent: 2,000,000 bytes at once are more than the 1 MiB').waitFor();
+  await paste(1_000_000);
+  await sees('1000000');
+  await sees('again 2');
+  assert.equal(await page.getByRole('alert').count(), 0);
+  await typed('stty raw -echo; echo deaf; exec sleep 60');
+  await sees('deaf');
+  const refusal = page.getByRole('alert').getByText('the command does not read its input');
+  for (let pastes = 0; pastes < 40 && (await refusal.count()) === 0; pastes++) await paste(1_000_000);
+  await refusal.waitFor();
+  await page.getByRole('button', { name: 'End it' }).click();
+  await page.getByText(/^Ended after /).waitFor();
+  await page.getByRole('alert').getByText('the command may still run').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('a command line without a terminal takes lines; the right that is taken away ends it', { timeout }, async () => {
   const allowed = 'namespace "default" { capabilities = ["read-job", "list-jobs", "alloc-exec", "alloc-node-exec"] }';
   await call('POST', '/v1/acl/policy/exec', { Name: 'exec', Rules: allowed });
@@ -136,7 +167,7 @@ test('an action shows output, exit code and duration, has the size of its termin
   await call('POST', '/v1/acl/policy/acts', { Name: 'acts', Rules: allowed });
   const { SecretID } = await call('POST', '/v1/acl/token', { Name: 'bob', Type: 'client', Policies: ['acts'] });
   const job = jobNamed('acting', 'exec sleep 600', [
-    { Name: 'greet', Command: '/bin/sh', Args: ['-c', String.raw`printf '\033[32mhello\033[0m\n\033]52;c;c3RvbGVu\007'; stty size | tr " " x; sleep 1; stty size | tr " " x; exit 4`] },
+    { Name: 'greet', Command: '/bin/sh', Args: ['-c', String.raw`printf '\033[32mhello\033[0m\n\033]52;c;c3RvbGVu\007'; size=$(stty size); echo "$size" | tr " " x; sleep 1; while [ "$(stty size)" = "$size" ]; do sleep 0.1; done; stty size | tr " " x; exit 4`] },
     { Name: '<b>endless</b>', Command: '/bin/sh', Args: ['-c', 'while true; do echo tick; sleep 0.1; done'] },
   ]);
   await call('POST', '/v1/jobs', { Job: job });

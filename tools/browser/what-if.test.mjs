@@ -1,7 +1,7 @@
 // What if: simulations of plans, nodes and changes; actions on all jobs that a filter matches; policies that are tried.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, eventually, startBrowser, startNodes, startServer, violationsOf, watchedPage } from './support.mjs';
+import { callsOf, eventually, rewrite, sourceField, sourceText, startBrowser, startNodes, startServer, violationsOf, watchedPage } from './support.mjs';
 
 let server;
 let nodes;
@@ -78,19 +78,6 @@ const rowsOf = (name) =>
     .getByRole('region', { name, exact: true })
     .locator('tbody tr')
     .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
-const sourceField = () => page.getByLabel('Job specification').and(page.locator('.cm-content'));
-async function rewrite(text) {
-  await sourceField().press('Control+a');
-  await page.keyboard.insertText(text);
-}
-async function sourceText() {
-  await sourceField().press('Control+a');
-  return sourceField().evaluate((field) => {
-    const clipboardData = new DataTransfer();
-    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
-    return clipboardData.getData('text/plain');
-  });
-}
 /** A caller with rules of a policy. */
 async function callerWith(name, rules) {
   await call('POST', `/v1/acl/policy/${name}`, { Name: name, Rules: rules });
@@ -131,7 +118,7 @@ test('what is simulated of a plan is what applying it then places', { timeout },
   await running('planned', 2);
   const before = await placesOf('planned');
   await signedIn('jobs/default/planned/plan');
-  await rewrite((await sourceText()).replace('"Count": 2', '"Count": 4'));
+  await rewrite(page, (await sourceText(page)).replace('"Count": 2', '"Count": 4'));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await button('Simulate').click();
   const simulation = page.getByRole('region', { name: 'Simulation' });
@@ -152,7 +139,7 @@ test('a plan without room says what does not run', { timeout }, async () => {
   await register(service('short', 1, 300));
   await running('short', 1);
   await signedIn('jobs/default/short/plan');
-  await rewrite((await sourceText()).replace('"Count": 1', '"Count": 9'));
+  await rewrite(page, (await sourceText(page)).replace('"Count": 1', '"Count": 9'));
   await page.getByRole('button', { name: /^Plan/ }).click();
   await page.getByLabel('Simulated time').selectOption('10 minutes');
   await button('Simulate').click();
@@ -222,9 +209,9 @@ test('a change is tried where a group waits, and the editor opens with it in the
   await verdict.waitFor();
   const node = /on (n-\d)/.exec(await verdict.textContent())[1];
   await page.getByRole('link', { name: 'Open the editor with this change' }).click();
-  await sourceField().waitFor();
+  await sourceField(page).waitFor();
   const wanted = source('tight', 1, 5000).replace('memory = 5000 # of', `memory = ${suggested} # of`);
-  await eventually(async () => ((await sourceText()) === wanted ? true : undefined), () => 'the change in the source');
+  await eventually(async () => ((await sourceText(page)) === wanted ? true : undefined), () => 'the change in the source');
   await page.getByRole('button', { name: /^Plan/ }).click();
   await button('Apply this plan').click();
   await running('tight', 1);
@@ -238,16 +225,16 @@ test('a change of a value that the source does not have makes it JSON, and says 
   await running('defaulted', 1);
   await signedIn('jobs/default/defaulted/plan?group=g&count=2');
   await page.getByText('so this is the definition as JSON').waitFor();
-  assert.equal(JSON.parse(await sourceText()).Job.TaskGroups[0].Count, 2);
+  assert.equal(JSON.parse(await sourceText(page)).Job.TaskGroups[0].Count, 2);
   await button('Discard the changes').click();
-  assert.ok((await sourceText()).startsWith('# kept by hand'));
-  await rewrite(`${source('defaulted', 1, 16)}# a draft`);
+  assert.ok((await sourceText(page)).startsWith('# kept by hand'));
+  await rewrite(page, `${source('defaulted', 1, 16)}# a draft`);
   page.on('dialog', (dialog) => dialog.accept());
   await page.getByRole('link', { name: 'Now' }).click();
   await page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
   await page.goBack();
   await button('Use the change that you tried instead').waitFor();
-  assert.ok((await sourceText()).endsWith('# a draft'));
+  assert.ok((await sourceText(page)).endsWith('# a draft'));
   await button('Use the change that you tried instead').click();
   await page.getByText('so this is the definition as JSON').waitFor();
   await stopped('defaulted');

@@ -3,6 +3,7 @@ import type { ResultAsync } from 'neverthrow';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../app/engine.js';
+import { FailureNote } from './form.js';
 import { Text } from './text.js';
 
 interface Question {
@@ -66,11 +67,7 @@ function OpenQuestion({ asked }: { readonly asked: Question }) {
             />
           </div>
         )}
-        {failure !== '' && (
-          <p class="notice failed" role="alert">
-            <Text of={failure} />
-          </p>
-        )}
+        <FailureNote of={failure} />
         <div class="actions">
           <button type="button" autofocus={asked.isDestructive === true} onClick={() => (question.value = undefined)}>
             Cancel

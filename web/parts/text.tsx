@@ -7,6 +7,15 @@ export function Text({ of }: { readonly of: string | number | null | undefined }
   return <bdi>{visible(String(of ?? ''))}</bdi>;
 }
 
+/** A namespace beside a name, unless it is the default one. */
+export function OtherNamespace({ of }: { readonly of: string }) {
+  return of === 'default' ? null : (
+    <small>
+      <Text of={of} />
+    </small>
+  );
+}
+
 /** The first part of a long string, the rest on demand. */
 export function LongText({ of, first = 16_384 }: { readonly of: string; readonly first?: number }) {
   const [isWhole, setWhole] = useState(false);

@@ -1,3 +1,4 @@
+import type { ResultAsync } from 'neverthrow';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { parseDurationNanos } from '../../src/shared/duration.js';
@@ -8,6 +9,7 @@ import { addressOf, guardLeaving, Link, navigate, place, setQuery } from '../app
 import { Screen, Tabs } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import { ask } from '../parts/dialog.js';
+import { type Fact, Facts, Field, Select, TextField } from '../parts/form.js';
 import { type Column, DataTable } from '../parts/table.js';
 import { Copy, Id, Text } from '../parts/text.js';
 import { announce } from '../parts/toasts.js';
@@ -106,7 +108,6 @@ function Own() {
   });
   if (held === undefined) return null;
   const of = token.state.value.value?.token;
-  const list = (granted: Readonly<Record<string, readonly string[]>>) => Object.entries(granted);
   return (
     <Screen title="Access">
       <AccessTabs current="" />
@@ -117,60 +118,25 @@ function Own() {
           {held.management ? '. Everything is allowed.' : '.'}
         </p>
         {of !== undefined && held.accessor !== '' && (
-          <dl class="facts">
-            <dt>Accessor of your token</dt>
-            <dd>
-              <Id of={of.AccessorID} what="the accessor" />
-            </dd>
-            <dt>It ends</dt>
-            <dd>
-              <Time at={of.ExpirationTime} none="never by itself" />
-            </dd>
-            {(of.Roles ?? []).length > 0 && (
-              <>
-                <dt>Roles</dt>
-                <dd>
-                  <RoleLinks roles={of.Roles ?? []} />
-                </dd>
-              </>
-            )}
-          </dl>
+          <Facts
+            of={[
+              ['Accessor of your token', <Id of={of.AccessorID} what="the accessor" />],
+              ['It ends', <Time at={of.ExpirationTime} none="never by itself" />],
+              (of.Roles ?? []).length > 0 && ['Roles', <RoleLinks roles={of.Roles ?? []} />],
+            ]}
+          />
         )}
         {!held.management && (
           <>
             <h3>By name</h3>
-            <dl class="facts">
-              {list(held.namespaces).map(([name, capabilities]) => (
-                <>
-                  <dt>
-                    namespace <Text of={name} />
-                  </dt>
-                  <dd>{capabilities.join(', ')}</dd>
-                </>
-              ))}
-              {list(held.nodePools).map(([name, capabilities]) => (
-                <>
-                  <dt>
-                    node pool <Text of={name} />
-                  </dt>
-                  <dd>{capabilities.join(', ')}</dd>
-                </>
-              ))}
-              {Object.entries(held.areas).map(([area, level]) => (
-                <>
-                  <dt>{area}</dt>
-                  <dd>{level}</dd>
-                </>
-              ))}
-              {Object.entries(held.workspaces).map(([id, { name, right }]) => (
-                <>
-                  <dt>
-                    workspace <Text of={name} />
-                  </dt>
-                  <dd key={id}>{right}</dd>
-                </>
-              ))}
-            </dl>
+            <Facts
+              of={[
+                ...Object.entries(held.namespaces).map(([name, may]) => named('namespace', name, may.join(', '))),
+                ...Object.entries(held.nodePools).map(([name, may]) => named('node pool', name, may.join(', '))),
+                ...Object.entries(held.areas),
+                ...Object.values(held.workspaces).map(({ name, right }) => named('workspace', name, right)),
+              ]}
+            />
             {held.isCut && <p class="hint">Only the first 1,000 names are listed.</p>}
           </>
         )}
@@ -194,6 +160,15 @@ function Own() {
       )}
     </Screen>
   );
+}
+
+function named(kind: string, name: string, right: string): Fact {
+  return [
+    <>
+      {kind} <Text of={name} />
+    </>,
+    right,
+  ];
 }
 
 function withoutSecret(answer: TokenAnswer | undefined): Token | undefined {
@@ -401,62 +376,44 @@ function Actions({ isEditable = true, removal = 'Remove…', remove }: ActionsPr
 
 function TokenFacts({ token }: { readonly token: Token }) {
   const rooms = Object.entries(token.Workspaces ?? {});
+  const policies = token.Policies ?? [];
+  const roles = token.Roles ?? [];
   return (
     <section class="panel">
-      <dl class="facts">
-        <dt>Accessor</dt>
-        <dd>
-          <Text of={token.AccessorID} /> <Copy value={token.AccessorID} what="the accessor" />{' '}
-          <small>names the token; it is not the secret</small>
-        </dd>
-        <dt>Type</dt>
-        <dd>
-          {token.Type}
-          {token.Type === 'management' && <small> everything is allowed</small>}
-        </dd>
-        {token.Type === 'client' && (
-          <>
-            <dt>Policies</dt>
-            <dd>{(token.Policies ?? []).length === 0 ? 'none' : <PolicyLinks names={token.Policies ?? []} />}</dd>
-            <dt>Roles</dt>
-            <dd>{(token.Roles ?? []).length === 0 ? 'none' : <RoleLinks roles={token.Roles ?? []} />}</dd>
-          </>
-        )}
-        {token.Type === 'node' && (
-          <>
-            <dt>Node pool</dt>
-            <dd>
-              <Text of={token.NodePool} />
-            </dd>
-            <dt>Node</dt>
-            <dd>
-              {token.NodeID === undefined ? (
-                'the first that registers with it'
-              ) : (
-                <Link to={addressOf(['nodes', token.NodeID])}>
-                  <Text of={token.NodeID} />
-                </Link>
-              )}
-            </dd>
-          </>
-        )}
-        {rooms.map(([id, right]) => (
-          <>
-            <dt>
-              workspace <Text of={rights.value?.workspaces[id]?.name ?? id} />
-            </dt>
-            <dd>{right}</dd>
-          </>
-        ))}
-        <dt>Created</dt>
-        <dd>
-          <Time at={token.CreateTime} />
-        </dd>
-        <dt>Ends</dt>
-        <dd>
-          <Time at={token.ExpirationTime} none="never by itself" />
-        </dd>
-      </dl>
+      <Facts
+        of={[
+          [
+            'Accessor',
+            <>
+              <Text of={token.AccessorID} /> <Copy value={token.AccessorID} what="the accessor" />{' '}
+              <small>names the token; it is not the secret</small>
+            </>,
+          ],
+          [
+            'Type',
+            <>
+              {token.Type}
+              {token.Type === 'management' && <small> everything is allowed</small>}
+            </>,
+          ],
+          token.Type === 'client' && ['Policies', policies.length === 0 ? 'none' : <PolicyLinks names={policies} />],
+          token.Type === 'client' && ['Roles', roles.length === 0 ? 'none' : <RoleLinks roles={roles} />],
+          token.Type === 'node' && ['Node pool', <Text of={token.NodePool} />],
+          token.Type === 'node' && [
+            'Node',
+            token.NodeID === undefined ? (
+              'the first that registers with it'
+            ) : (
+              <Link to={addressOf(['nodes', token.NodeID])}>
+                <Text of={token.NodeID} />
+              </Link>
+            ),
+          ],
+          ...rooms.map(([id, right]) => named('workspace', rights.value?.workspaces[id]?.name ?? id, right)),
+          ['Created', <Time at={token.CreateTime} />],
+          ['Ends', <Time at={token.ExpirationTime} none="never by itself" />],
+        ]}
+      />
       <p class="hint">Its secret was shown when it was created, and is not shown again.</p>
     </section>
   );
@@ -483,6 +440,38 @@ function askRevocation({ AccessorID, Name, Type }: Token): void {
   });
 }
 
+/** What is written in a form of a record, and how it is saved. */
+function useForm<V extends object>(begin: () => V) {
+  const before = useMemo(begin, []);
+  const [values, setValues] = useState(before);
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const isChanged = JSON.stringify(values) !== JSON.stringify(before);
+  useGuard(isChanged);
+  const set = (changes: Partial<V>): void => setValues({ ...values, ...changes });
+  /** Sends what is written; `done` is called with the answer. */
+  const save = async <T,>(
+    event: Event,
+    send: () => ResultAsync<T, Failure>,
+    done: (answer: T) => void,
+  ): Promise<void> => {
+    event.preventDefault();
+    setProblems([]);
+    setBusy(true);
+    const saved = await send();
+    setBusy(false);
+    saved.match(done, (error) => setProblems(problemsOf(error)));
+  };
+  return { values, set, problems, isBusy, isChanged, save };
+}
+
+/** Shows the record that was saved. */
+function show(what: string, path: readonly string[], isNew: boolean): void {
+  announce(`The ${what} is saved`);
+  guardLeaving(undefined);
+  navigate(addressOf(['access', ...path]), { replace: !isNew });
+}
+
 /** Leaves the edit mode of a record. */
 function endEditing(): void {
   guardLeaving(undefined);
@@ -503,7 +492,7 @@ export function problemsOf(error: Failure): readonly string[] {
 
 interface ProblemsProps {
   readonly of: readonly string[];
-  readonly lead?: string;
+  readonly lead?: string | undefined;
 }
 
 export function Problems({ of, lead = 'Nothing was saved:' }: ProblemsProps) {
@@ -603,6 +592,12 @@ const lifetimes = [
   [String(24 * 60 * minute), 'in 24 h, the longest'],
 ] as const;
 
+const workspaceRights = [
+  ['', 'none'],
+  ['events', 'may send events'],
+  ['admin', 'may do everything there'],
+] as const;
+
 const typeHints = {
   client: 'May do what its policies and roles grant.',
   management: 'May do everything.',
@@ -635,49 +630,32 @@ interface TokenFieldsProps {
 }
 
 function TokenFields({ token, created }: TokenFieldsProps) {
-  const before = useMemo(() => tokenValues(token), []);
-  const [values, setValues] = useState(before);
-  const [problems, setProblems] = useState<readonly string[]>([]);
-  const [isBusy, setBusy] = useState(false);
+  const { values, set, problems, isBusy, isChanged, save } = useForm(() => tokenValues(token));
   const policies = usePolicies();
   const roles = useRoles();
-  const isChanged = JSON.stringify(values) !== JSON.stringify(before);
-  useGuard(isChanged);
-  const set = (changes: Partial<TokenValues>): void => setValues({ ...values, ...changes });
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setProblems([]);
-    setBusy(true);
-    const content = contentOf(values, token);
-    const saved = await (token === undefined
-      ? box.tokens.create(content)
-      : box.tokens.update(token.AccessorID, content));
-    setBusy(false);
-    saved.match(
+  const content = contentOf(values, token);
+  const submit = (event: Event): Promise<void> =>
+    save(
+      event,
+      () => (token === undefined ? box.tokens.create(content) : box.tokens.update(token.AccessorID, content)),
       ({ value }) => {
-        if (token === undefined) created(value);
-        else {
-          announce('The token is saved');
-          endEditing();
-        }
+        if (token === undefined) return created(value);
+        announce('The token is saved');
+        endEditing();
       },
-      (error) => setProblems(problemsOf(error)),
     );
-  };
   const rooms = Object.entries(rights.value?.workspaces ?? {}).slice(0, 100);
   const isClient = values.type === 'client';
   return (
-    <form class="panel form" onSubmit={(event) => void save(event)} noValidate autocomplete="off">
-      <div class="field">
-        <label for="token-name">Name</label>
-        <input
-          id="token-name"
-          value={values.name}
-          maxLength={256}
-          onInput={(event) => set({ name: event.currentTarget.value })}
-        />
-        <small>As people know it; it is written beside what its holder does.</small>
-      </div>
+    <form class="panel form" onSubmit={(event) => void submit(event)} noValidate autocomplete="off">
+      <TextField
+        id="token-name"
+        label="Name"
+        value={values.name}
+        set={(name) => set({ name })}
+        most={256}
+        hint="As people know it; it is written beside what its holder does."
+      />
       {token === undefined && (
         <fieldset class="field">
           <legend class="label">Type</legend>
@@ -706,48 +684,37 @@ function TokenFields({ token, created }: TokenFieldsProps) {
             <details>
               <summary>Rights on workspaces</summary>
               {rooms.map(([id, { name }]) => (
-                <div key={id} class="field">
-                  <label for={`workspace-${id}`}>
-                    <Text of={name} />
-                  </label>
-                  <select
+                <Field key={id} id={`workspace-${id}`} label={<Text of={name} />}>
+                  <Select
                     id={`workspace-${id}`}
                     value={values.workspaces[id] ?? ''}
-                    onChange={(event) => set({ workspaces: { ...values.workspaces, [id]: event.currentTarget.value } })}
-                  >
-                    <option value="">none</option>
-                    <option value="events">may send events</option>
-                    <option value="admin">may do everything there</option>
-                  </select>
-                </div>
+                    change={(right) => set({ workspaces: { ...values.workspaces, [id]: right } })}
+                    options={workspaceRights}
+                  />
+                </Field>
               ))}
             </details>
           )}
         </>
       )}
       {values.type === 'node' && (
-        <div class="field">
-          <label for="token-pool">Node pool</label>
-          <input id="token-pool" value={values.pool} onInput={(event) => set({ pool: event.currentTarget.value })} />
-          <small>The only pool that its node may join.</small>
-        </div>
+        <TextField
+          id="token-pool"
+          label="Node pool"
+          value={values.pool}
+          set={(pool) => set({ pool })}
+          hint="The only pool that its node may join."
+        />
       )}
       {token === undefined && (
-        <div class="field">
-          <label for="token-lifetime">Ends</label>
-          <select
+        <Field id="token-lifetime" label="Ends" hint="This cannot be changed later.">
+          <Select
             id="token-lifetime"
             value={values.lifetime}
-            onChange={(event) => set({ lifetime: event.currentTarget.value })}
-          >
-            {lifetimes.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-          <small>This cannot be changed later.</small>
-        </div>
+            change={(lifetime) => set({ lifetime })}
+            options={lifetimes}
+          />
+        </Field>
       )}
       <Problems of={problems} />
       <FormActions isNew={token === undefined} isBusy={isBusy} isChanged={isChanged} list={tokensAddress} />
@@ -1027,6 +994,48 @@ async function askPolicyRemoval(name: string): Promise<void> {
   });
 }
 
+interface RulesFieldProps {
+  readonly rows: number;
+  readonly value: string;
+  readonly set: (rules: string) => void;
+  readonly problems: readonly string[];
+  readonly hint?: string;
+  readonly lead?: string;
+}
+
+/** The rules of a policy, with their problems; the cursor goes to the first one that names its position. */
+export function RulesField({ rows, value, set, problems, hint, lead }: RulesFieldProps) {
+  const source = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    const [position] = problems.flatMap((each) => faultPosition(each) ?? []);
+    const area = source.current;
+    if (position === undefined || area === null) return;
+    area.focus();
+    const at = offsetOf(value, position);
+    area.setSelectionRange(at, at);
+  }, [problems]);
+  return (
+    <>
+      <Field id="rules" label="Rules" hint={hint}>
+        <textarea
+          id="rules"
+          class="mono"
+          ref={source}
+          rows={rows}
+          spellcheck={false}
+          value={value}
+          aria-describedby="rules-problems"
+          aria-invalid={problems.length > 0}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      </Field>
+      <div id="rules-problems">
+        <Problems of={problems} lead={lead} />
+      </div>
+    </>
+  );
+}
+
 export const firstRules = `namespace "default" {
   policy = "read"
 }
@@ -1040,53 +1049,26 @@ const jobFields = [
 ] as const;
 
 function PolicyForm({ policy }: { readonly policy?: Policy }) {
-  const before = useMemo(
-    () => ({
-      name: policy?.Name ?? '',
-      description: policy?.Description ?? '',
-      rules: policy?.Rules ?? firstRules,
-      job: policy?.JobACL ?? noJob,
-      index: policy?.ModifyIndex ?? 0,
-    }),
-    [],
-  );
-  const [values, setValues] = useState(before);
-  const [problems, setProblems] = useState<readonly string[]>([]);
-  const [isBusy, setBusy] = useState(false);
-  const source = useRef<HTMLTextAreaElement>(null);
-  const isChanged = JSON.stringify(values) !== JSON.stringify(before);
-  useGuard(isChanged);
-  const set = (changes: Partial<typeof before>): void => setValues({ ...values, ...changes });
+  const { values, set, problems, isBusy, isChanged, save } = useForm(() => ({
+    name: policy?.Name ?? '',
+    description: policy?.Description ?? '',
+    rules: policy?.Rules ?? firstRules,
+    job: policy?.JobACL ?? noJob,
+    index: policy?.ModifyIndex ?? 0,
+  }));
   // The read of the screen follows changes by others.
   const isOutdated = policy !== undefined && policy.ModifyIndex !== values.index;
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setProblems([]);
-    setBusy(true);
-    const { name, description, rules, job } = values;
-    const hasJob = Object.values(job).some((part) => part !== '');
-    const saved = await box.policies.put(name.trim(), { description, rules, ...(hasJob ? { job } : {}) });
-    setBusy(false);
-    saved.match(
-      () => {
-        announce(`The policy ${name} is saved`);
-        guardLeaving(undefined);
-        navigate(addressOf(['access', 'policies', name.trim()]), { replace: policy !== undefined });
-      },
-      (error) => {
-        const found = problemsOf(error);
-        setProblems(found);
-        const [position] = found.flatMap((each) => faultPosition(each) ?? []);
-        const area = source.current;
-        if (position === undefined || area === null) return;
-        area.focus();
-        const at = offsetOf(rules, position);
-        area.setSelectionRange(at, at);
-      },
+  const { description, rules, job } = values;
+  const name = values.name.trim();
+  const hasJob = Object.values(job).some((part) => part !== '');
+  const submit = (event: Event): Promise<void> =>
+    save(
+      event,
+      () => box.policies.put(name, { description, rules, ...(hasJob ? { job } : {}) }),
+      () => show(`policy ${name}`, ['policies', name], policy === undefined),
     );
-  };
   return (
-    <form class="panel form" onSubmit={(event) => void save(event)} noValidate>
+    <form class="panel form" onSubmit={(event) => void submit(event)} noValidate>
       {isOutdated && (
         <div class="notice waiting" role="alert">
           <p>Somebody has changed the policy since you began. Saving replaces these rules:</p>
@@ -1099,48 +1081,31 @@ function PolicyForm({ policy }: { readonly policy?: Policy }) {
         </div>
       )}
       {policy === undefined && (
-        <div class="field">
-          <label for="policy-name">Name</label>
-          <input id="policy-name" value={values.name} onInput={(event) => set({ name: event.currentTarget.value })} />
-          <small>Letters, digits and hyphens. A policy of this name that exists is replaced.</small>
-        </div>
+        <TextField
+          id="policy-name"
+          label="Name"
+          value={values.name}
+          set={(written) => set({ name: written })}
+          hint="Letters, digits and hyphens. A policy of this name that exists is replaced."
+        />
       )}
-      <div class="field">
-        <label for="policy-description">Description</label>
-        <input
-          id="policy-description"
-          value={values.description}
-          onInput={(event) => set({ description: event.currentTarget.value })}
-        />
-      </div>
-      <div class="field">
-        <label for="policy-rules">Rules</label>
-        <textarea
-          id="policy-rules"
-          class="mono"
-          ref={source}
-          rows={16}
-          spellcheck={false}
-          value={values.rules}
-          aria-describedby="policy-problems"
-          aria-invalid={problems.length > 0}
-          onInput={(event) => set({ rules: event.currentTarget.value })}
-        />
-      </div>
-      <div id="policy-problems">
-        <Problems of={problems} />
-      </div>
+      <TextField
+        id="policy-description"
+        label="Description"
+        value={description}
+        set={(written) => set({ description: written })}
+      />
+      <RulesField rows={16} value={rules} set={(written) => set({ rules: written })} problems={problems} />
       <details open={policy?.JobACL != null}>
         <summary>Tasks that have these rights by their own identity</summary>
         {jobFields.map(([member, label]) => (
-          <div key={member} class="field">
-            <label for={`policy-${member}`}>{label}</label>
-            <input
-              id={`policy-${member}`}
-              value={values.job[member]}
-              onInput={(event) => set({ job: { ...values.job, [member]: event.currentTarget.value } })}
-            />
-          </div>
+          <TextField
+            key={member}
+            id={`policy-${member}`}
+            label={label}
+            value={job[member]}
+            set={(part) => set({ job: { ...job, [member]: part } })}
+          />
         ))}
       </details>
       <FormActions
@@ -1214,20 +1179,13 @@ function RoleScreen({ id }: { readonly id: string }) {
             <RoleForm role={value} />
           ) : (
             <section class="panel">
-              <dl class="facts">
-                <dt>ID</dt>
-                <dd>
-                  <Id of={value.ID} what="the role's ID" />
-                </dd>
-                <dt>Description</dt>
-                <dd>
-                  <Text of={value.Description} />
-                </dd>
-                <dt>Policies</dt>
-                <dd>
-                  <PolicyLinks names={value.Policies.map(({ Name }) => Name)} />
-                </dd>
-              </dl>
+              <Facts
+                of={[
+                  ['ID', <Id of={value.ID} what="the role's ID" />],
+                  ['Description', <Text of={value.Description} />],
+                  ['Policies', <PolicyLinks names={value.Policies.map(({ Name }) => Name)} />],
+                ]}
+              />
             </section>
           )
         }
@@ -1257,52 +1215,34 @@ async function askRoleRemoval({ ID, Name }: Role): Promise<void> {
 }
 
 function RoleForm({ role }: { readonly role?: Role }) {
-  const before = useMemo(
-    () => ({
-      name: role?.Name ?? '',
-      description: role?.Description ?? '',
-      policies: (role?.Policies ?? []).map(({ Name }) => Name) as readonly string[],
-    }),
-    [],
-  );
-  const [values, setValues] = useState(before);
-  const [problems, setProblems] = useState<readonly string[]>([]);
-  const [isBusy, setBusy] = useState(false);
+  const { values, set, problems, isBusy, isChanged, save } = useForm(() => ({
+    name: role?.Name ?? '',
+    description: role?.Description ?? '',
+    policies: (role?.Policies ?? []).map(({ Name }) => Name) as readonly string[],
+  }));
   const policies = usePolicies();
-  const isChanged = JSON.stringify(values) !== JSON.stringify(before);
-  useGuard(isChanged);
-  const set = (changes: Partial<typeof before>): void => setValues({ ...values, ...changes });
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    setProblems([]);
-    setBusy(true);
-    const content = { ...values, policies: values.policies.map((name) => ({ name })) };
-    const saved = await (role === undefined ? box.roles.create(content) : box.roles.update(role.ID, content));
-    setBusy(false);
-    saved.match(
-      ({ value }) => {
-        announce(`The role ${value.Name} is saved`);
-        guardLeaving(undefined);
-        navigate(addressOf(['access', 'roles', value.ID]), { replace: role !== undefined });
-      },
-      (error) => setProblems(problemsOf(error)),
+  const content = { ...values, policies: values.policies.map((name) => ({ name })) };
+  const submit = (event: Event): Promise<void> =>
+    save(
+      event,
+      () => (role === undefined ? box.roles.create(content) : box.roles.update(role.ID, content)),
+      ({ value }) => show(`role ${value.Name}`, ['roles', value.ID], role === undefined),
     );
-  };
   return (
-    <form class="panel form" onSubmit={(event) => void save(event)} noValidate>
-      <div class="field">
-        <label for="role-name">Name</label>
-        <input id="role-name" value={values.name} onInput={(event) => set({ name: event.currentTarget.value })} />
-        <small>Letters, digits and hyphens.</small>
-      </div>
-      <div class="field">
-        <label for="role-description">Description</label>
-        <input
-          id="role-description"
-          value={values.description}
-          onInput={(event) => set({ description: event.currentTarget.value })}
-        />
-      </div>
+    <form class="panel form" onSubmit={(event) => void submit(event)} noValidate>
+      <TextField
+        id="role-name"
+        label="Name"
+        value={values.name}
+        set={(name) => set({ name })}
+        hint="Letters, digits and hyphens."
+      />
+      <TextField
+        id="role-description"
+        label="Description"
+        value={values.description}
+        set={(description) => set({ description })}
+      />
       <Choices
         title="Policies"
         reading={policies}

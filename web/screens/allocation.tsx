@@ -9,6 +9,7 @@ import { mountUrl } from '../app/settings.js';
 import { Screen, Tabs } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import { ask } from '../parts/dialog.js';
+import { Facts, Field, Select } from '../parts/form.js';
 import { StatusMark } from '../parts/marks.js';
 import { Id, LongText, Text } from '../parts/text.js';
 import { announce } from '../parts/toasts.js';
@@ -118,25 +119,16 @@ function askSignal({ ID, Namespace, TaskStates }: Allocation): void {
     title: 'Send a signal',
     body: (
       <>
-        <div class="field">
-          <label for="signal">Signal</label>
-          <select id="signal" onChange={(event) => (wanted = event.currentTarget.value)}>
-            {signals.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </div>
-        <div class="field">
-          <label for="task">To</label>
-          <select id="task" onChange={(event) => (task = event.currentTarget.value)}>
-            <option value="">all running tasks</option>
-            {Object.keys(TaskStates ?? {}).map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Field id="signal" label="Signal">
+          <Select id="signal" change={(chosen) => (wanted = chosen)} options={signals} />
+        </Field>
+        <Field id="task" label="To">
+          <Select
+            id="task"
+            change={(chosen) => (task = chosen)}
+            options={[['', 'all running tasks'], ...Object.keys(TaskStates ?? {})]}
+          />
+        </Field>
       </>
     ),
     action: 'Send',
@@ -287,18 +279,12 @@ function Usage({ id }: { readonly id: string }) {
   return (
     <section class="panel">
       <h2>Usage</h2>
-      <dl class="facts">
-        {tasks.map(([name, { residentBytes, userPercent, systemPercent }]) => (
-          <>
-            <dt>
-              <Text of={name} />
-            </dt>
-            <dd>
-              {bytesText(residentBytes)} of memory, {Math.round(userPercent + systemPercent)} % of a processor
-            </dd>
-          </>
-        ))}
-      </dl>
+      <Facts
+        of={tasks.map(([name, { residentBytes, userPercent, systemPercent }]) => [
+          <Text of={name} />,
+          `${bytesText(residentBytes)} of memory, ${Math.round(userPercent + systemPercent)} % of a processor`,
+        ])}
+      />
     </section>
   );
 }

@@ -7,9 +7,10 @@ import { namespaceWanted, Screen } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import { causeOf } from '../job-rules.js';
 import { ask } from '../parts/dialog.js';
+import { Choice, Facts, withBlanks } from '../parts/form.js';
 import { CountBar, Mark, StatusMark } from '../parts/marks.js';
 import { type Column, DataTable } from '../parts/table.js';
-import { Copy, Id, LongText, Text } from '../parts/text.js';
+import { Copy, Id, LongText, OtherNamespace, Text } from '../parts/text.js';
 import { announce } from '../parts/toasts.js';
 import { View } from '../parts/view.js';
 import { counted, durationText } from '../rules/durations.js';
@@ -65,11 +66,7 @@ const columns: readonly Column<FunctionEntry>[] = [
         <Link to={addressOf(['functions', namespace, name])} data-row-link>
           <Text of={name} />
         </Link>{' '}
-        {namespace !== 'default' && (
-          <small>
-            <Text of={namespace} />
-          </small>
-        )}
+        <OtherNamespace of={namespace} />
       </>
     ),
   },
@@ -244,26 +241,24 @@ function FunctionHeader({ of }: { readonly of: FunctionEntry }) {
 function Policy({ of }: { readonly of: FunctionEntry }) {
   const { retry, timeout, priority, schedules } = of;
   return (
-    <dl class="facts">
-      <dt>Attempts</dt>
-      <dd>
-        {retry.attempts}
-        {timeout === undefined ? '' : `, each at most ${durationText(timeout)}`}
-      </dd>
-      <dt>Priority</dt>
-      <dd>{priority}</dd>
-      {schedules.map((schedule, at) => (
-        <>
-          <dt>{at === 0 ? 'Schedules' : ''}</dt>
-          <dd>
-            <code>
-              <Text of={schedule.schedule} />
-            </code>{' '}
-            in <Text of={schedule.timeZone} />, next <Time at={schedule.nextLaunch} />
-          </dd>
-        </>
-      ))}
-    </dl>
+    <Facts
+      of={[
+        ['Attempts', `${retry.attempts}${timeout === undefined ? '' : `, each at most ${durationText(timeout)}`}`],
+        ['Priority', priority],
+        ...schedules.map(
+          (schedule, at) =>
+            [
+              at === 0 ? 'Schedules' : '',
+              <>
+                <code>
+                  <Text of={schedule.schedule} />
+                </code>{' '}
+                in <Text of={schedule.timeZone} />, next <Time at={schedule.nextLaunch} />
+              </>,
+            ] as const,
+        ),
+      ]}
+    />
   );
 }
 
@@ -355,17 +350,12 @@ function Runs({ namespace, name, version }: FunctionProps & { readonly version: 
     <section>
       <h2>Runs</h2>
       <div class="toolbar">
-        <label>
-          State{' '}
-          <select value={state} onChange={(event) => setQuery({ state: event.currentTarget.value })}>
-            <option value="">any</option>
-            {states.map((each) => (
-              <option key={each} value={each}>
-                {each.replaceAll('_', ' ')}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="State"
+          value={state}
+          change={(chosen) => setQuery({ state: chosen })}
+          options={[['', 'any'], ...states.map(withBlanks)]}
+        />
       </div>
       <View
         reading={runs}
@@ -491,24 +481,19 @@ function RunDetails({ namespace, run }: { readonly namespace: string; readonly r
       <div class="columns">
         <section class="panel">
           <h2>Times</h2>
-          <dl class="facts">
-            <dt>Enqueued</dt>
-            <dd>
-              <Time at={run.enqueuedAt} />
-            </dd>
-            <dt>Due</dt>
-            <dd>
-              <Time at={run.dueAt} />
-            </dd>
-            <dt>Started</dt>
-            <dd>
-              <Time at={run.startedAt} /> {run.attempt > 0 && <small>attempt {run.attempt}</small>}
-            </dd>
-            <dt>Ended</dt>
-            <dd>
-              <Time at={run.endedAt} />
-            </dd>
-          </dl>
+          <Facts
+            of={[
+              ['Enqueued', <Time at={run.enqueuedAt} />],
+              ['Due', <Time at={run.dueAt} />],
+              [
+                'Started',
+                <>
+                  <Time at={run.startedAt} /> {run.attempt > 0 && <small>attempt {run.attempt}</small>}
+                </>,
+              ],
+              ['Ended', <Time at={run.endedAt} />],
+            ]}
+          />
           {run.steps.length > 0 && (
             <p>
               Finished steps: <Text of={run.steps.join(', ')} />

@@ -12,7 +12,7 @@ import { Time } from '../app/time.js';
 import { jobHealth } from '../job-rules.js';
 import { CountBar, Mark, StatusMark } from '../parts/marks.js';
 import { type Column, DataTable, useSteadyRows } from '../parts/table.js';
-import { Text } from '../parts/text.js';
+import { OtherNamespace, Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import { counted } from '../rules/durations.js';
 import { beginOf, type PageChain, pagesToRead, rowsOf, withPage } from '../rules/lists.js';
@@ -379,11 +379,7 @@ const columns: readonly Column<JobRow>[] = [
         <Link to={addressOf(['jobs', job.Namespace, job.ID])} data-row-link>
           <Text of={job.ID} />
         </Link>{' '}
-        {job.Namespace !== 'default' && (
-          <small>
-            <Text of={job.Namespace} />
-          </small>
-        )}
+        <OtherNamespace of={job.Namespace} />
       </>
     ),
   },

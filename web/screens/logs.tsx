@@ -7,6 +7,7 @@ import { linesMatching } from '../app/patterns.js';
 import { prefer, preferences } from '../app/preferences.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { mountUrl } from '../app/settings.js';
+import { FailureNote } from '../parts/form.js';
 import { Copy, Text } from '../parts/text.js';
 import { bytesText, counted, countText } from '../rules/durations.js';
 import { bytesOf, fieldsOf, joined, type LogLine, linesOf, type Piece, rangeOf, wantedOf } from '../rules/log-lines.js';
@@ -367,11 +368,7 @@ function LogPane(stream: Stream) {
           </a>
         </div>
       </search>
-      {failure !== '' && (
-        <p class="notice failed" role="alert">
-          <Text of={failure} />
-        </p>
-      )}
+      <FailureNote of={failure} />
       {isGone && (
         <p class="notice waiting">
           The part that the address names is gone: the node keeps the output from byte {firstByte.toLocaleString('en')}.

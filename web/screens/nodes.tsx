@@ -6,6 +6,7 @@ import { Screen, Tabs } from '../app/shell.js';
 import { Time } from '../app/time.js';
 import type { StateMark } from '../job-rules.js';
 import { ask } from '../parts/dialog.js';
+import { Facts, Field } from '../parts/form.js';
 import { Mark } from '../parts/marks.js';
 import { type Column, DataTable } from '../parts/table.js';
 import { Id, Text } from '../parts/text.js';
@@ -198,7 +199,7 @@ export function NodeScreen({ id }: { readonly id: string }) {
         {(value) => (
           <>
             <NodeWhatIf id={value.ID} name={value.Name} isReady={value.Status === 'ready'} />
-            <Facts node={value} />
+            <NodeFacts node={value} />
             <NodeAllocations id={value.ID} />
           </>
         )}
@@ -271,8 +272,11 @@ async function askDrain(node: Node, refresh: () => Promise<void>): Promise<void>
           <Text of={jobs.slice(0, 12).join(', ')} />
           {jobs.length > 12 ? ' and others' : ''}
         </p>
-        <div class="field">
-          <label for="deadline">Deadline in hours</label>
+        <Field
+          id="deadline"
+          label="Deadline in hours"
+          hint="What is left then is stopped. The node takes nothing new meanwhile."
+        >
           <input
             id="deadline"
             type="number"
@@ -281,8 +285,7 @@ async function askDrain(node: Node, refresh: () => Promise<void>): Promise<void>
             defaultValue="1"
             onInput={(event) => (hours = event.currentTarget.valueAsNumber)}
           />
-          <small>What is left then is stopped. The node takes nothing new meanwhile.</small>
-        </div>
+        </Field>
       </>
     ),
     action: 'Drain',
@@ -293,7 +296,7 @@ async function askDrain(node: Node, refresh: () => Promise<void>): Promise<void>
   });
 }
 
-function Facts({ node }: { readonly node: Node }) {
+function NodeFacts({ node }: { readonly node: Node }) {
   const facts: readonly (readonly [string, string])[] = [
     ['Address', node.HTTPAddr],
     ['Class', node.NodeClass],
@@ -311,18 +314,7 @@ function Facts({ node }: { readonly node: Node }) {
   return (
     <section class="panel">
       <h2>Facts</h2>
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <>
-              <dt>{name}</dt>
-              <dd>
-                <Text of={value} />
-              </dd>
-            </>
-          ))}
-      </dl>
+      <Facts of={facts.map(([name, value]) => value !== '' && [name, <Text of={value} />])} />
       <NameValues title="Metadata" values={node.Meta ?? {}} />
       <NameValues title="Attributes" values={node.Attributes ?? {}} />
     </section>
@@ -337,18 +329,7 @@ function NameValues({ title, values }: { readonly title: string; readonly values
       <summary>
         {title}, {entries.length}
       </summary>
-      <dl class="facts mono">
-        {entries.map(([name, value]) => (
-          <>
-            <dt>
-              <Text of={name} />
-            </dt>
-            <dd>
-              <Text of={value} />
-            </dd>
-          </>
-        ))}
-      </dl>
+      <Facts style="mono" of={entries.map(([name, value]) => [<Text of={name} />, <Text of={value} />])} />
     </details>
   );
 }

@@ -6,6 +6,7 @@ import { may } from '../app/rights.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { dayOf, serverNow, Time, zone } from '../app/time.js';
+import { FailureNote } from '../parts/form.js';
 import { StatusMark } from '../parts/marks.js';
 import { Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
@@ -228,11 +229,7 @@ function TryExpression({ namespace }: { readonly namespace: string }) {
         </label>
         <button type="submit">Try</button>
       </div>
-      {failure !== '' && (
-        <p class="notice failed" role="alert">
-          <Text of={failure} />
-        </p>
-      )}
+      <FailureNote of={failure} />
       {tried !== undefined && (
         <div role="status">
           <Rate specs={asked.specs} />

@@ -4,6 +4,7 @@ import { mayInArea } from '../app/rights.js';
 import { place, setQuery } from '../app/router.js';
 import { settings } from '../app/settings.js';
 import { Screen } from '../app/shell.js';
+import { Choice } from '../parts/form.js';
 import { Mark } from '../parts/marks.js';
 import { Plot } from '../parts/plot.js';
 import { Text } from '../parts/text.js';
@@ -62,13 +63,15 @@ function Measurements() {
     <section class="panel">
       <h2>Measured by this process</h2>
       <div class="toolbar">
-        <label>
-          Time{' '}
-          <select value={range} onChange={(event) => setQuery({ range: event.currentTarget.value })}>
-            <option value="hour">the last hour</option>
-            <option value="day">the last day</option>
-          </select>
-        </label>
+        <Choice
+          label="Time"
+          value={range}
+          change={(chosen) => setQuery({ range: chosen })}
+          options={[
+            ['hour', 'the last hour'],
+            ['day', 'the last day'],
+          ]}
+        />
       </div>
       <View
         reading={series}

@@ -10,12 +10,13 @@ import { useRead } from '../app/read.js';
 import { mayRunInTasks } from '../app/rights.js';
 import { addressOf, navigate } from '../app/router.js';
 import { allowStyles } from '../parts/allowed-styles.js';
+import { Choice, FailureNote } from '../parts/form.js';
 import { save } from '../parts/save.js';
 import { Copy, Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
 import { commandWords, withKeys } from '../rules/command-words.js';
 import { durationText } from '../rules/durations.js';
-import { visible } from '../rules/safe-text.js';
+import { TerminalInput } from '../rules/terminal-input.js';
 
 /** Lines of output that the terminal keeps above its screen. */
 const mostLines = 10_000;
@@ -28,6 +29,8 @@ interface Session {
   readonly took?: number;
   readonly failure?: string;
 }
+
+type Outcome = Pick<Session, 'exitCode' | 'failure'>;
 
 const shells = ['/bin/sh', '/bin/bash'];
 
@@ -58,31 +61,20 @@ export function ExecTab({ id, namespace, task, tasks }: ExecProps) {
     >
       {(isLive) => (
         <>
-          <label>
-            Task{' '}
-            <select
-              value={task}
-              disabled={isLive}
-              onChange={(event) => navigate(addressOf(['allocs', id, 'exec', event.currentTarget.value]))}
-            >
-              {tasks.map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Command{' '}
-            <select value={shell} disabled={isLive} onChange={(event) => setShell(event.currentTarget.value)}>
-              {shells.map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-              <option value="">another command</option>
-            </select>
-          </label>
+          <Choice
+            label="Task"
+            value={task}
+            disabled={isLive}
+            change={(chosen) => navigate(addressOf(['allocs', id, 'exec', chosen]))}
+            options={tasks}
+          />
+          <Choice
+            label="Command"
+            value={shell}
+            disabled={isLive}
+            change={setShell}
+            options={[...shells, ['', 'another command']]}
+          />
           {shell === '' && (
             <label>
               <span class="sr">Command line</span>
@@ -171,31 +163,21 @@ function ActionForm({
     >
       {(isLive) => (
         <>
-          <label>
-            Action{' '}
-            <select
-              value={actions.indexOf(action)}
-              disabled={isLive}
-              onChange={(event) => setChosen(Number(event.currentTarget.value))}
-            >
-              {actions.map(({ Name, TaskName }, at) => (
-                <option key={`${TaskName} ${Name}`} value={at}>
-                  {visible(Name)} in {visible(TaskName)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Action"
+            value={actions.indexOf(action)}
+            disabled={isLive}
+            change={(at) => setChosen(Number(at))}
+            options={actions.map(({ Name, TaskName }, at) => [at, `${Name} in ${TaskName}`])}
+          />
           {places.length > 1 && (
-            <label>
-              Allocation{' '}
-              <select value={place?.id} disabled={isLive} onChange={(event) => setWanted(event.currentTarget.value)}>
-                {places.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {visible(name)}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label="Allocation"
+              value={place?.id}
+              disabled={isLive}
+              change={setWanted}
+              options={places.map(({ id, name }) => [id, name])}
+            />
           )}
         </>
       )}
@@ -222,6 +204,7 @@ function CommandPanel({ namespace, name, verbs, open, hint, children }: CommandP
   const [isRead, setRead] = useState(false);
   const [session, setSession] = useState<Session | undefined>(undefined);
   const [isSelected, setSelected] = useState(false);
+  const [refusal, setRefusal] = useState('');
   const host = useRef<HTMLDivElement>(null);
   const before = useRef<HTMLButtonElement>(null);
   const after = useRef<HTMLButtonElement>(null);
@@ -249,23 +232,24 @@ function CommandPanel({ namespace, name, verbs, open, hint, children }: CommandP
     const abort = new AbortController();
     running.current = abort;
     setSession({ state: 'opening' });
+    setRefusal('');
     const since = performance.now();
     const opened = await open(isTty, abort.signal);
     if (opened.isErr()) return setSession({ state: 'ended', failure: messageOf(opened.error) });
     setSession({ state: 'running' });
     shown.terminal.reset();
     shown.terminal.focus();
-    const exitCode = await converse(opened.value, shown.terminal, isTty);
-    const { reason } = await opened.value.closed;
-    const wasCut = exitCode === undefined && !abort.signal.aborted;
+    const { signal } = abort;
+    const closed = async (): Promise<Outcome> => {
+      const exitCode = await converse(opened.value, shown.terminal, { isTty, refused: setRefusal, signal });
+      const { reason } = await opened.value.closed;
+      if (exitCode !== undefined || signal.aborted) return { exitCode };
+      return { exitCode, failure: reason || 'The connection ended before the command.' };
+    };
+    const outcome = await Promise.race([closed(), notClosed(signal)]);
     // Another session may have begun after the component ended this one.
     if (running.current !== abort) return;
-    setSession({
-      state: 'ended',
-      exitCode,
-      took: performance.now() - since,
-      ...(wasCut ? { failure: reason || 'The connection ended before the command.' } : {}),
-    });
+    setSession({ state: 'ended', took: performance.now() - since, ...outcome });
   };
 
   return (
@@ -308,11 +292,7 @@ function CommandPanel({ namespace, name, verbs, open, hint, children }: CommandP
       )}
       {hint}
       <p role="status">{statusOf(session)}</p>
-      {session?.failure !== undefined && (
-        <p class="notice failed" role="alert">
-          <Text of={session.failure} />
-        </p>
-      )}
+      <FailureNote of={session?.failure ?? refusal} />
       <p class="hint">
         <button type="button" ref={before} onClick={() => after.current?.focus()}>
           Go past the terminal
@@ -427,25 +407,72 @@ interface Frame {
   readonly result?: { readonly exit_code?: number };
 }
 
+/** Milliseconds within which a connection closes. It does not while the command reads no input: what is on its way goes first. */
+const closingTime = 2000;
+
+function notClosed(signal: AbortSignal): Promise<Outcome> {
+  const failure = 'The connection does not close, and the command may still run: it does not read its input.';
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => setTimeout(() => resolve({ failure }), closingTime)),
+  );
+}
+
+interface Conversation {
+  /** Aborts when no more keys are taken. */
+  readonly signal: AbortSignal;
+  readonly isTty: boolean;
+  /** Called with the reason why keys or a paste were not sent, and with an empty string when the next ones are. */
+  readonly refused: (refusal: string) => void;
+}
+
 /** Exchanges keys, sizes and output with the command. Returns its exit code; undefined when the socket ended first. */
-async function converse(socket: MessageSocket, terminal: Terminal, isTty: boolean): Promise<number | undefined> {
+async function converse(
+  socket: MessageSocket,
+  terminal: Terminal,
+  { isTty, refused, signal }: Conversation,
+): Promise<number | undefined> {
   const encoder = new TextEncoder();
-  const send = (frame: object): void => void socket.send(JSON.stringify(frame));
-  const sendBytes = (bytes: Uint8Array): void => send({ stdin: { data: base64Of(bytes) } });
-  const sendSize = (): void => send({ tty_size: { height: terminal.rows, width: terminal.cols } });
+  const send = (frame: object): Promise<boolean> => socket.send(JSON.stringify(frame));
+  const input = new TerminalInput();
+  let isSending = false;
+  /** Sends what waits, each part when the connection has room for it. */
+  const flush = async (): Promise<void> => {
+    if (isSending) return;
+    isSending = true;
+    for (let part = input.next(); part !== undefined; part = input.next())
+      await send({ stdin: part === 'end' ? { close: true } : { data: base64Of(part) } });
+    isSending = false;
+  };
+  const takes = (bytes: number): boolean => {
+    const refusal = input.refusalOf(bytes);
+    refused(refusal ?? '');
+    return refusal === undefined;
+  };
+  const sendBytes = (bytes: Uint8Array): void => {
+    if (!takes(bytes.length)) return;
+    input.add(bytes);
+    void flush();
+  };
+  const sendSize = (): void => void send({ tty_size: { height: terminal.rows, width: terminal.cols } });
   let line = '';
   const sendLine = (keys: string): void => {
+    if (!takes(encoder.encode(line + keys).length)) return;
     const typed = withKeys(line, keys);
     ({ line } = typed);
     terminal.write(typed.shown);
-    if (typed.sent !== '') sendBytes(encoder.encode(typed.sent));
-    if (typed.ends) send({ stdin: { close: true } });
+    input.add(encoder.encode(typed.sent));
+    if (typed.ends) input.end();
+    void flush();
   };
   const subscribed = [
     terminal.onData((keys) => (isTty ? sendBytes(encoder.encode(keys)) : sendLine(keys))),
     terminal.onBinary((keys) => sendBytes(Uint8Array.from(keys, (unit) => unit.charCodeAt(0)))),
     ...(isTty ? [terminal.onResize(sendSize)] : []),
   ];
+  const unsubscribe = (): void => {
+    for (const each of subscribed) each.dispose();
+  };
+  signal.addEventListener('abort', unsubscribe);
   // Programs that are not in a terminal end lines with a line feed only.
   terminal.options.convertEol = !isTty;
   if (isTty) sendSize();
@@ -462,7 +489,7 @@ async function converse(socket: MessageSocket, terminal: Terminal, isTty: boolea
     }
     return undefined;
   } finally {
-    for (const each of subscribed) each.dispose();
+    unsubscribe();
     socket.close();
   }
 }

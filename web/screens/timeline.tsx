@@ -6,6 +6,7 @@ import { addressOf, arrivals, Link, navigate, place, setQuery } from '../app/rou
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { Time, zone } from '../app/time.js';
 import { Entries } from '../parts/entries.js';
+import { Choice } from '../parts/form.js';
 import { StatusMark } from '../parts/marks.js';
 import { Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
@@ -251,17 +252,12 @@ function Shown({ records, run, events, notes, focus }: ShownProps) {
   return (
     <>
       <div class="toolbar">
-        <label>
-          Show{' '}
-          <select value={wanted} onChange={(event) => setQuery({ show: event.currentTarget.value })}>
-            <option value="">everything</option>
-            {Object.entries(parts).map(([part, words]) => (
-              <option key={part} value={part}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Show"
+          value={wanted}
+          change={(show) => setQuery({ show })}
+          options={[['', 'everything'], ...Object.entries(parts)]}
+        />
         <span class="hint">Oldest first, in {zone.value}</span>
       </div>
       {lines.length > 0 && (

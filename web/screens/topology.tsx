@@ -2,6 +2,7 @@ import { box, type EntryOf } from '../app/engine.js';
 import { keepEqual, useRead } from '../app/read.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
 import { Screen } from '../app/shell.js';
+import { Choice } from '../parts/form.js';
 import { type Column, DataTable } from '../parts/table.js';
 import { Text } from '../parts/text.js';
 import { View } from '../parts/view.js';
@@ -131,17 +132,12 @@ function Filter({ name, plural, values }: FilterProps) {
   const known = [...new Set([...values, ...(asked === null ? [] : [asked])])].filter((value) => value !== '').sort();
   if (known.length < 2 && asked === null) return null;
   return (
-    <label>
-      <span class="sr">{name}</span>
-      <select value={asked ?? ''} onChange={(event) => setQuery({ [name]: event.currentTarget.value || undefined })}>
-        <option value="">all {plural}</option>
-        {known.map((value) => (
-          <option key={value} value={value}>
-            {visible(value)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label={<span class="sr">{name}</span>}
+      value={asked ?? ''}
+      change={(value) => setQuery({ [name]: value || undefined })}
+      options={[['', `all ${plural}`], ...known]}
+    />
   );
 }
 

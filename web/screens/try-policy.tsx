@@ -1,10 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { box, type ValueOf } from '../app/engine.js';
 import { addressOf, Link, place, setQuery } from '../app/router.js';
+import { Field, TextField } from '../parts/form.js';
 import { Mark } from '../parts/marks.js';
 import { Text } from '../parts/text.js';
-import { faultPosition, offsetOf } from '../rules/policy-words.js';
-import { firstRules, Problems, problemsOf } from './access.js';
+import { firstRules, problemsOf, RulesField } from './access.js';
 
 type Trial = ValueOf<typeof box.policies.try>;
 
@@ -24,7 +24,6 @@ export function TryPolicy() {
   const [problems, setProblems] = useState<readonly string[]>([]);
   const [tried, setTried] = useState<{ readonly trial: Trial; readonly of: string } | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
-  const source = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (policy === '') return;
     const read = async (): Promise<void> =>
@@ -49,14 +48,7 @@ export function TryPolicy() {
       (trial) => setTried({ trial, of: question }),
       (error) => {
         setTried(undefined);
-        const found = problemsOf(error);
-        setProblems(found);
-        const [position] = found.flatMap((each) => faultPosition(each) ?? []);
-        const area = source.current;
-        if (position === undefined || area === null) return;
-        area.focus();
-        const at = offsetOf(rules, position);
-        area.setSelectionRange(at, at);
+        setProblems(problemsOf(error));
       },
     );
   };
@@ -69,26 +61,15 @@ export function TryPolicy() {
             saved.
           </p>
         )}
-        <div class="field">
-          <label for="tried-rules">Rules</label>
-          <textarea
-            id="tried-rules"
-            class="mono"
-            ref={source}
-            rows={12}
-            spellcheck={false}
-            value={rules}
-            aria-describedby="tried-problems"
-            aria-invalid={problems.length > 0}
-            onInput={(event) => setRules(event.currentTarget.value)}
-          />
-          <small>In the policy language or as JSON.</small>
-        </div>
-        <div id="tried-problems">
-          <Problems of={problems} lead="It cannot be tried:" />
-        </div>
-        <div class="field">
-          <label for="tried-call">Call</label>
+        <RulesField
+          rows={12}
+          value={rules}
+          set={setRules}
+          problems={problems}
+          hint="In the policy language or as JSON."
+          lead="It cannot be tried:"
+        />
+        <Field id="tried-call" label="Call">
           <input
             id="tried-call"
             list="tried-calls"
@@ -102,17 +83,21 @@ export function TryPolicy() {
               <option key={each} value={each} />
             ))}
           </datalist>
-        </div>
-        <div class="field">
-          <label for="tried-namespace">In the namespace</label>
-          <input id="tried-namespace" value={namespace} onInput={(event) => setNamespace(event.currentTarget.value)} />
-          <small>Of the request or of the record that the call is about; * for any.</small>
-        </div>
-        <div class="field">
-          <label for="tried-name">Node pool, or path of a variable</label>
-          <input id="tried-name" value={name} onInput={(event) => setName(event.currentTarget.value)} />
-          <small>For calls about one; any when empty.</small>
-        </div>
+        </Field>
+        <TextField
+          id="tried-namespace"
+          label="In the namespace"
+          value={namespace}
+          set={setNamespace}
+          hint="Of the request or of the record that the call is about; * for any."
+        />
+        <TextField
+          id="tried-name"
+          label="Node pool, or path of a variable"
+          value={name}
+          set={setName}
+          hint="For calls about one; any when empty."
+        />
         <div class="actions">
           <button type="submit" class="primary" disabled={isBusy}>
             Try

@@ -7,6 +7,7 @@ import { addressOf, guardLeaving, Link, navigate, place, setQuery } from '../app
 import { namespaceWanted, Screen } from '../app/shell.js';
 import { Countdown, serverNow, Time } from '../app/time.js';
 import { ask } from '../parts/dialog.js';
+import { Facts, FailureNote, Field, Select } from '../parts/form.js';
 import { Mark } from '../parts/marks.js';
 import { type Column, DataTable } from '../parts/table.js';
 import { Copy, LongText, Text } from '../parts/text.js';
@@ -242,20 +243,15 @@ function NewVariable({ namespace }: { readonly namespace?: string }) {
       title: 'New variable',
       body: (
         <>
-          <div class="field">
-            <label for="variable-namespace">Namespace</label>
-            <select
+          <Field id="variable-namespace" label="Namespace">
+            <Select
               id="variable-namespace"
-              defaultValue={wanted.namespace}
-              onChange={(event) => (wanted.namespace = event.currentTarget.value)}
-            >
-              {names.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </div>
-          <div class="field">
-            <label for="variable-path">Path</label>
+              value={wanted.namespace}
+              change={(name) => (wanted.namespace = name)}
+              options={names}
+            />
+          </Field>
+          <Field id="variable-path" label="Path" hint="Letters, digits, _, ~ and -, in segments separated by slashes.">
             <input
               id="variable-path"
               required
@@ -263,8 +259,7 @@ function NewVariable({ namespace }: { readonly namespace?: string }) {
               autocomplete="off"
               onInput={(event) => (wanted.path = event.currentTarget.value)}
             />
-            <small>Letters, digits, _, ~ and -, in segments separated by slashes.</small>
-          </div>
+          </Field>
         </>
       ),
       action: 'Continue',
@@ -489,23 +484,14 @@ function ItemsPanel({ stub }: { readonly stub: Stub }) {
                 </>
               )}
             </p>
-            {failure !== '' && (
-              <p class="notice failed" role="alert">
-                <Text of={failure} />
-              </p>
-            )}
-            <dl class="facts items">
-              {(shown === undefined ? list : Object.keys(shown.items).sort()).map((name) => (
-                <>
-                  <dt>
-                    <Text of={name} />
-                  </dt>
-                  <dd>
-                    <Value of={shown?.items[name]} name={name} />
-                  </dd>
-                </>
-              ))}
-            </dl>
+            <FailureNote of={failure} />
+            <Facts
+              style="items"
+              of={(shown === undefined ? list : Object.keys(shown.items).sort()).map((name) => [
+                <Text of={name} />,
+                <Value of={shown?.items[name]} name={name} />,
+              ])}
+            />
           </>
         )}
       </View>
@@ -565,12 +551,7 @@ function ItemsForm(props: FormProps) {
     );
     return () => ended.abort();
   }, []);
-  if (failure !== '')
-    return (
-      <p class="notice failed" role="alert">
-        The items cannot be read: <Text of={failure} />
-      </p>
-    );
+  if (failure !== '') return <FailureNote of={failure} lead="The items cannot be read: " />;
   return base === undefined ? <div class="skeleton" aria-busy="true" /> : <OpenForm {...props} base={base} />;
 }
 
@@ -684,11 +665,7 @@ function OpenForm({ namespace, path, refresh, base }: FormProps & { readonly bas
           Add an item
         </button>
       </p>
-      {problem !== '' && (
-        <p class="notice failed" role="alert">
-          <Text of={problem} />
-        </p>
-      )}
+      <FailureNote of={problem} />
       <div class="actions">
         <button type="submit" class="primary" disabled={isBusy || !isChanged}>
           {isBusy ? 'Saving…' : 'Save'}

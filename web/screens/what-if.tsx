@@ -4,9 +4,10 @@ import { box, type EntryOf, type Failure as Failed, messageOf, type ValueOf } fr
 import { may, namespaceNames, rights } from '../app/rights.js';
 import { addressOf, Link } from '../app/router.js';
 import { exactTime, serverNow } from '../app/time.js';
+import { Choice, FailureNote } from '../parts/form.js';
 import { Mark } from '../parts/marks.js';
 import { type Column, DataTable } from '../parts/table.js';
-import { Text } from '../parts/text.js';
+import { OtherNamespace, Text } from '../parts/text.js';
 import { counted, durationText } from '../rules/durations.js';
 import {
   cutText,
@@ -24,39 +25,32 @@ import type { JobDocument } from './job/job.js';
 export type Simulation = ValueOf<typeof box.jobs.simulate>;
 
 const minute = 60_000;
+const anHour = 60 * minute;
 const durations = [
-  ['10 minutes', 10 * minute],
-  ['an hour', 60 * minute],
-  ['6 hours', 360 * minute],
-  ['a day', 1440 * minute],
+  [10 * minute, '10 minutes'],
+  [anHour, 'an hour'],
+  [6 * anHour, '6 hours'],
+  [24 * anHour, 'a day'],
 ] as const;
-const anHour = durations[1][1];
 
-/** Asks for one simulation at a time; the latest answer counts. */
-function useSimulation(ask: (duration: number) => ReturnType<typeof box.jobs.simulate>) {
-  const [played, setPlayed] = useState<Simulation | undefined>(undefined);
+/** What a simulation has shown, or why it could not be made. */
+export function useSimulation<T extends object>() {
+  const [played, setPlayed] = useState<T | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const run = async (duration: number): Promise<void> => {
+  const run = async (simulated: ResultAsync<T, Failed>): Promise<void> => {
     setBusy(true);
     setFailure('');
-    const answered = await ask(duration);
+    const answered = await simulated;
     setBusy(false);
-    answered.match(setPlayed, (error) => {
-      setPlayed(undefined);
-      setFailure(messageOf(error));
-    });
+    setPlayed(answered.unwrapOr(undefined));
+    if (answered.isErr()) setFailure(messageOf(answered.error));
   };
-  return { played, failure, isBusy, run };
-}
-
-function Failure({ message }: { readonly message: string }) {
-  if (message === '') return null;
-  return (
-    <p class="notice failed" role="alert">
-      It cannot be simulated: <Text of={message} />
-    </p>
-  );
+  const forget = (): void => {
+    setPlayed(undefined);
+    setFailure('');
+  };
+  return { played, failure, isBusy, run, forget };
 }
 
 /** What a result relies on, and when it was made. */
@@ -91,11 +85,7 @@ const jobColumn: Column<OwnJob> = {
       <Link to={addressOf(['jobs', namespace, jobId])} data-row-link>
         <Text of={jobId} />
       </Link>{' '}
-      {namespace !== 'default' && (
-        <small>
-          <Text of={namespace} />
-        </small>
-      )}
+      <OtherNamespace of={namespace} />
     </>
   ),
 };
@@ -129,12 +119,7 @@ const moveColumns: readonly Column<Numbered<Move>>[] = [
     title: 'Allocation',
     cell: ([, { name, namespace }]) => (
       <>
-        <Text of={name} />{' '}
-        {namespace !== 'default' && (
-          <small>
-            <Text of={namespace} />
-          </small>
-        )}
+        <Text of={name} /> <OtherNamespace of={namespace} />
       </>
     ),
   },
@@ -189,16 +174,7 @@ function Details({ simulation, own }: { readonly simulation: Simulation; readonl
 
 function DurationChoice({ value, change }: { readonly value: number; readonly change: (value: number) => void }) {
   return (
-    <label>
-      Simulated time{' '}
-      <select value={value} onChange={(event) => change(Number(event.currentTarget.value))}>
-        {durations.map(([text, milliseconds]) => (
-          <option key={text} value={milliseconds}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice label="Simulated time" value={value} change={(chosen) => change(Number(chosen))} options={durations} />
   );
 }
 
@@ -219,14 +195,7 @@ export function SimulateJob({ job, namespace }: SimulateProps) {
   const [workFor, setWorkFor] = useState(1);
   const isBatch = job.Type === 'batch' || job.Type === 'sysbatch';
   const launches = job.Periodic != null || job.ParameterizedJob != null;
-  const { played, failure, isBusy, run } = useSimulation((time) =>
-    box.jobs.simulate({
-      job,
-      namespace,
-      duration: time,
-      ...(isBatch && workFor > 0 ? { workFor: Math.max(1, Math.round(workFor * minute)) } : {}),
-    }),
-  );
+  const { played, failure, isBusy, run } = useSimulation<Simulation>();
   if (!may('jobs.simulate', namespace)) return null;
   const own = { namespace, jobId: job.ID ?? '' };
   return (
@@ -235,7 +204,8 @@ export function SimulateJob({ job, namespace }: SimulateProps) {
         class="toolbar"
         onSubmit={(event) => {
           event.preventDefault();
-          void run(duration);
+          const taking = isBatch && workFor > 0 ? { workFor: Math.max(1, Math.round(workFor * minute)) } : {};
+          void run(box.jobs.simulate({ job, namespace, duration, ...taking }));
         }}
       >
         <button type="submit" disabled={isBusy}>
@@ -258,7 +228,7 @@ export function SimulateJob({ job, namespace }: SimulateProps) {
           </label>
         )}
       </form>
-      <Failure message={failure} />
+      <FailureNote of={failure} lead="It cannot be simulated: " />
       {played !== undefined && (
         <>
           <div role="status">
@@ -323,33 +293,24 @@ type NodeResult = {
 /** What would become of what runs on a node. */
 export function NodeWhatIf({ id, name, isReady }: NodeProps) {
   const [duration, setDuration] = useState<number>(anHour);
-  const [result, setResult] = useState<NodeResult | undefined>(undefined);
-  const [failure, setFailure] = useState('');
-  const [busyWith, setBusyWith] = useState('');
-  useEffect(() => {
-    setResult(undefined);
-    setFailure('');
-  }, [id]);
+  const [asked, setAsked] = useState('');
+  const { played: result, failure, isBusy, run, forget } = useSimulation<NodeResult>();
+  useEffect(forget, [id]);
   const namespace = simulatingNamespace();
   if (!isReady || namespace === undefined) return null;
-  const run = async (how: 'drained' | 'lost'): Promise<void> => {
-    setBusyWith(how);
-    setFailure('');
+  const simulate = (how: 'drained' | 'lost'): void => {
+    setAsked(how);
     const node = how === 'drained' ? { drainNode: id } : { downNode: id };
-    const answered = await liveOn(id).andThen((live) =>
+    const simulated = liveOn(id).andThen((live) =>
       box.jobs
         .simulate({ ...node, namespace, duration })
         .map((simulation) => ({ how, simulation, fates: fatesOf(simulation, live) })),
     );
-    setBusyWith('');
-    answered.match(setResult, (error) => {
-      setResult(undefined);
-      setFailure(messageOf(error));
-    });
+    void run(simulated);
   };
   const button = (how: 'drained' | 'lost') => (
-    <button type="button" disabled={busyWith !== ''} onClick={() => void run(how)}>
-      {busyWith === how ? 'Simulating…' : `What if it is ${how}?`}
+    <button type="button" disabled={isBusy} onClick={() => simulate(how)}>
+      {isBusy && asked === how ? 'Simulating…' : `What if it is ${how}?`}
     </button>
   );
   return (
@@ -360,7 +321,7 @@ export function NodeWhatIf({ id, name, isReady }: NodeProps) {
         {button('lost')}
         <DurationChoice value={duration} change={setDuration} />
       </div>
-      <Failure message={failure} />
+      <FailureNote of={failure} lead="It cannot be simulated: " />
       {result !== undefined && (
         <>
           <div role="status">

@@ -119,11 +119,11 @@ class BoundedSocket implements MessageSocket {
     this.#heardAt = performance.now();
   }
 
-  /** A peer under back-pressure is silent for that reason, and is not pinged. */
+  /** A peer under back-pressure may be silent. It is pinged all the same: only what is written shows that a connection is gone. */
   #askAfterPeer(): void {
     if (this.#webSocket.isPaused) this.#heard();
     else if (performance.now() - this.#heardAt > this.#bounds.idleTimeout) this.#webSocket.terminate();
-    else if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
+    if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
   }
 }
 

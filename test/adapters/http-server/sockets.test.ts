@@ -550,6 +550,29 @@ describe('sockets', () => {
       expect(await end).toMatchObject({ code: 1006 });
     });
 
+    it('a peer that goes while its messages are not read is gone', async () => {
+      let ended = (_end: unknown): void => undefined;
+      const end = new Promise((resolve) => {
+        ended = resolve;
+      });
+      const deaf: Conversation = async (_call, socket) => {
+        ended(await socket.closed);
+      };
+      const port = await listening(deaf, { options: { idleTimeout: 2000, maximumQueuedBytes: 64 * 1024 } });
+      const peer = peerAt(port);
+      await peer.opened;
+      for (let count = 0; count < 400; count++) peer.webSocket.send(Buffer.alloc(64 * 1024));
+      let unsent = 0;
+      for (let before = -1; unsent !== before; ) {
+        before = unsent;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        unsent = peer.webSocket.bufferedAmount;
+      }
+      expect(unsent).toBeGreaterThan(0);
+      peer.webSocket.terminate();
+      expect(await end).toMatchObject({ code: 1006 });
+    });
+
     it('a peer that answers pings stays', async () => {
       const port = await listening(echo, { options: { idleTimeout: 200 } });
       const peer = peerAt(port);

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { box, messageOf } from '../../app/engine.js';
 import { addressOf, navigate, place } from '../../app/router.js';
+import { FailureNote, Field } from '../../parts/form.js';
 import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { bytesText } from '../../rules/durations.js';
@@ -89,20 +90,18 @@ export function DispatchForm({ namespace, id, job }: JobFacts) {
           </label>
         </div>
       )}
-      <div class="field">
-        <label for="idempotency">
-          Idempotency token <small>optional</small>
-        </label>
+      <Field
+        id="idempotency"
+        label={
+          <>
+            Idempotency token <small>optional</small>
+          </>
+        }
+        hint="A second dispatch with the same token starts nothing and answers with the first instance."
+      >
         <input id="idempotency" name="token" autocomplete="off" aria-describedby="idempotency-hint" />
-        <small id="idempotency-hint">
-          A second dispatch with the same token starts nothing and answers with the first instance.
-        </small>
-      </div>
-      {failure !== '' && (
-        <p class="notice failed" role="alert">
-          <Text of={failure} />
-        </p>
-      )}
+      </Field>
+      <FailureNote of={failure} />
       <button type="submit" class="primary" disabled={isBusy}>
         Dispatch
       </button>

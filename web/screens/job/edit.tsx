@@ -8,6 +8,7 @@ import { may, mayEdit, namespaceNames } from '../../app/rights.js';
 import { addressOf, guardLeaving, Link, navigate, place } from '../../app/router.js';
 import { Screen } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
+import { Choice, FailureNote } from '../../parts/form.js';
 import { save } from '../../parts/save.js';
 import { Highlighted, offsetOf, SourceField, type SourceFieldHandle } from '../../parts/source.js';
 import { Copy, Text } from '../../parts/text.js';
@@ -315,9 +316,16 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
   // Problems show while one writes, half a second after the last key.
   useEffect(() => {
     if (!isChanged) return;
-    const check = async (): Promise<void> => show(await parsed(source, namespace));
+    let isLatest = true;
+    const check = async (): Promise<void> => {
+      const found = await parsed(source, namespace);
+      if (isLatest) show(found);
+    };
     const timer = setTimeout(() => void check(), 500);
-    return () => clearTimeout(timer);
+    return () => {
+      isLatest = false;
+      clearTimeout(timer);
+    };
   }, [source]);
 
   const plan = async (): Promise<void> => {
@@ -433,11 +441,7 @@ function Editor({ draftKey, base, namespace, of }: EditorProps) {
       </form>
       <section class="panel" aria-label="Plan">
         <h2>Plan</h2>
-        {failure !== '' && (
-          <p class="notice failed" role="alert">
-            <Text of={failure} />
-          </p>
-        )}
+        <FailureNote of={failure} />
         {planned === undefined && (
           <p class="hint">
             A plan shows what would change and where allocations would run. Nothing is stored before it is applied.
@@ -480,16 +484,15 @@ function useTriedChange(namespace: string | undefined, job: Job | undefined) {
 
 function FormatChoice({ source, write }: { readonly source: Source; readonly write: (source: Source) => void }) {
   return (
-    <label>
-      Format{' '}
-      <select
-        value={source.format}
-        onChange={(event) => write({ ...source, format: event.currentTarget.value === 'json' ? 'json' : 'hcl' })}
-      >
-        <option value="hcl">HCL</option>
-        <option value="json">JSON</option>
-      </select>
-    </label>
+    <Choice
+      label="Format"
+      value={source.format}
+      change={(format) => write({ ...source, format: format === 'json' ? 'json' : 'hcl' })}
+      options={[
+        ['hcl', 'HCL'],
+        ['json', 'JSON'],
+      ]}
+    />
   );
 }
 

@@ -9,6 +9,7 @@ import { Screen, Tabs } from '../../app/shell.js';
 import { Time } from '../../app/time.js';
 import { jobHealth } from '../../job-rules.js';
 import { ask } from '../../parts/dialog.js';
+import { Field } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
@@ -275,8 +276,7 @@ function askRestart(namespace: string, id: string, live: number): void {
           Restarts {counted(live, 'allocation')} on their nodes. The server carries it out, also when this page is
           closed.
         </p>
-        <div class="field">
-          <label for="at-once">Allocations at a time</label>
+        <Field id="at-once" label="Allocations at a time">
           <input
             id="at-once"
             type="number"
@@ -285,7 +285,7 @@ function askRestart(namespace: string, id: string, live: number): void {
             defaultValue="1"
             onInput={(event) => (atOnce = event.currentTarget.valueAsNumber)}
           />
-        </div>
+        </Field>
       </>
     ),
     action: 'Restart',

@@ -1,4 +1,4 @@
-import { type ComponentChildren, Fragment } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { box, type EntryOf, messageOf, type ValueOf } from '../../app/engine.js';
 import { lazy } from '../../app/lazy.js';
@@ -8,6 +8,7 @@ import { addressOf, Link, navigate } from '../../app/router.js';
 import { Time } from '../../app/time.js';
 import { isDeploying } from '../../job-rules.js';
 import { ask } from '../../parts/dialog.js';
+import { Facts, Field } from '../../parts/form.js';
 import { Mark, StatusMark } from '../../parts/marks.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Copy, DataLink, Id, LongText, Text } from '../../parts/text.js';
@@ -94,18 +95,7 @@ function Input({ namespace, job }: JobFacts) {
           </>
         )}
       </div>
-      <dl class="facts">
-        {Object.entries(meta).map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>
-              <Text of={name} />
-            </dt>
-            <dd>
-              <Text of={value} />
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
+      <Facts of={Object.entries(meta).map(([name, value]) => [<Text of={name} />, <Text of={value} />])} />
       {payload !== '' && (
         <pre>
           <LongText of={payload} />
@@ -231,8 +221,7 @@ function Scale({ namespace, id, group, count, isStopped }: ScaleProps) {
     ask({
       title: `Scale ${group}`,
       body: (
-        <div class="field">
-          <label for="count">Allocations</label>
+        <Field id="count" label="Allocations" hint={`Now ${count}. The change is a new version of the job.`}>
           <input
             id="count"
             type="number"
@@ -240,8 +229,7 @@ function Scale({ namespace, id, group, count, isStopped }: ScaleProps) {
             defaultValue={String(count)}
             onInput={(event) => (wanted = event.currentTarget.valueAsNumber)}
           />
-          <small>Now {count}. The change is a new version of the job.</small>
-        </div>
+        </Field>
       ),
       action: 'Scale',
       run: () => box.jobs.scale(id, group, { namespace, count: wanted, message: 'scaled on the web page' }),

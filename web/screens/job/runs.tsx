@@ -4,6 +4,7 @@ import { useRead } from '../../app/read.js';
 import { addressOf, Link, place, setQuery } from '../../app/router.js';
 import { millisecondsOf, Time } from '../../app/time.js';
 import { causeOf } from '../../job-rules.js';
+import { Choice, withBlanks } from '../../parts/form.js';
 import { StatusMark } from '../../parts/marks.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Copy, Text } from '../../parts/text.js';
@@ -34,17 +35,12 @@ export function RunsTab({ namespace, id }: Pick<JobFacts, 'namespace' | 'id'>) {
       <Instances namespace={namespace} id={id} />
       <h2>Ended runs</h2>
       <div class="toolbar">
-        <label>
-          Outcome{' '}
-          <select value={outcome} onChange={(event) => setQuery({ outcome: event.currentTarget.value })}>
-            <option value="">any</option>
-            {outcomes.map((each) => (
-              <option key={each} value={each}>
-                {each.replaceAll('_', ' ')}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Outcome"
+          value={outcome}
+          change={(chosen) => setQuery({ outcome: chosen })}
+          options={[['', 'any'], ...outcomes.map(withBlanks)]}
+        />
         {cause !== '' && (
           <span>
             with the cause “<Text of={cause} />”{' '}

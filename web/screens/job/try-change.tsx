@@ -1,8 +1,9 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import { box, messageOf, type ValueOf } from '../../app/engine.js';
+import { box, type ValueOf } from '../../app/engine.js';
 import { mayEdit } from '../../app/rights.js';
 import { addressOf, Link } from '../../app/router.js';
+import { FailureNote } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
 import {
@@ -15,7 +16,7 @@ import {
   suggestedSize,
 } from '../../rules/group-change.js';
 import { verdictOf } from '../../rules/simulation-words.js';
-import { Basis, type Simulation, wantedCount } from '../what-if.js';
+import { Basis, type Simulation, useSimulation, wantedCount } from '../what-if.js';
 import { documentOf, type Job } from './job.js';
 
 interface TryProps {
@@ -38,25 +39,14 @@ const tenMinutes = 600_000;
 export function TryChange({ namespace, id, job, group }: TryProps) {
   const present = sizeOf(job, group.group);
   const [size, setSize] = useState(() => suggestedSize(present, group.nodes[0]?.obstacles ?? []));
-  const [tried, setTried] = useState<Tried | undefined>(undefined);
-  const [failure, setFailure] = useState('');
-  const [isBusy, setBusy] = useState(false);
+  const { played: tried, failure, isBusy, run } = useSimulation<Tried>();
   const change = differenceOf(present, size);
   const isSuggested = !isNoChange(differenceOf(present, suggestedSize(present, group.nodes[0]?.obstacles ?? [])));
-  const simulate = async (event: Event): Promise<void> => {
+  const simulate = (event: Event): void => {
     event.preventDefault();
-    setBusy(true);
-    setFailure('');
     const changed = changedJob(documentOf(job), change);
-    const answered = await box.jobs.simulate({ job: changed, namespace, duration: tenMinutes });
-    setBusy(false);
-    answered.match(
-      (simulation) => setTried({ change, simulation, count: wantedCount(changed) }),
-      (error) => {
-        setTried(undefined);
-        setFailure(messageOf(error));
-      },
-    );
+    const simulated = box.jobs.simulate({ job: changed, namespace, duration: tenMinutes });
+    void run(simulated.map((simulation) => ({ change, simulation, count: wantedCount(changed) })));
   };
   const number = (label: string, value: number | undefined, least: number, set: (value: number) => void) => (
     <label>
@@ -76,7 +66,7 @@ export function TryChange({ namespace, id, job, group }: TryProps) {
   const of = (name: string): string => (names.length > 1 ? ` of ${name}` : '');
   return (
     <section class="stack" aria-label={`A change of ${group.group}`}>
-      <form class="toolbar" onSubmit={(event) => void simulate(event)}>
+      <form class="toolbar" onSubmit={simulate}>
         {number('Count', size.count, 0, (count) => setSize({ ...size, count }))}
         {Object.entries(size.tasks).map(([name, task]) => (
           <Fragment key={name}>
@@ -97,11 +87,7 @@ export function TryChange({ namespace, id, job, group }: TryProps) {
           ? 'What the nearest node has room for is filled in. Nothing is stored.'
           : 'No other size is enough on the nearest node. Nothing is stored.'}
       </p>
-      {failure !== '' && (
-        <p class="notice failed" role="alert">
-          It cannot be simulated: <Text of={failure} />
-        </p>
-      )}
+      <FailureNote of={failure} lead="It cannot be simulated: " />
       {tried !== undefined && <Verdict {...tried} namespace={namespace} id={id} />}
     </section>
   );

@@ -5,6 +5,7 @@ import { may } from '../../app/rights.js';
 import { addressOf, Link, navigate } from '../../app/router.js';
 import { Time } from '../../app/time.js';
 import { ask } from '../../parts/dialog.js';
+import { Choice, Field } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
@@ -80,18 +81,7 @@ function Compare({
 }) {
   const [older, setOlder] = useState(String(versions[1]));
   const [newer, setNewer] = useState(String(versions[0]));
-  const choice = (label: string, value: string, change: (value: string) => void) => (
-    <label>
-      {label}{' '}
-      <select value={value} onChange={(event) => change(event.currentTarget.value)}>
-        {versions.map((version) => (
-          <option key={version} value={String(version)}>
-            v{version}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const options = versions.map((version) => [String(version), `v${version}`] as const);
   return (
     <form
       class="toolbar"
@@ -100,8 +90,8 @@ function Compare({
         navigate(addressOf(['jobs', namespace, id, 'versions', `${older}..${newer}`]));
       }}
     >
-      {choice('Compare', older, setOlder)}
-      {choice('with', newer, setNewer)}
+      <Choice label="Compare" value={older} change={setOlder} options={options} />
+      <Choice label="with" value={newer} change={setNewer} options={options} />
       <button type="submit">Compare</button>
     </form>
   );
@@ -193,11 +183,9 @@ function Tag({ namespace, id, version, done }: TagProps) {
     ask({
       title: `Tag v${version.Version}`,
       body: (
-        <div class="field">
-          <label for="tag">Name</label>
+        <Field id="tag" label="Name" hint="A tagged version is never removed.">
           <input id="tag" required onInput={(event) => (name = event.currentTarget.value)} />
-          <small>A tagged version is never removed.</small>
-        </div>
+        </Field>
       ),
       action: 'Tag',
       run: () => box.jobs.tagVersion(id, name, { namespace, version: version.Version }),

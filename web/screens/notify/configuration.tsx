@@ -3,6 +3,7 @@ import { box } from '../../app/engine.js';
 import { useRead, useRefresh } from '../../app/read.js';
 import { Link } from '../../app/router.js';
 import { Time } from '../../app/time.js';
+import { type Fact, Facts } from '../../parts/form.js';
 import { Id, Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { durationText } from '../../rules/durations.js';
@@ -61,7 +62,7 @@ export function ConfigurationScreen({ room, id, isEditing }: ConfigurationScreen
           ) : (
             <>
               <OutcomePanel outcome={outcome} />
-              <Facts configuration={value} />
+              <ConfigurationFacts configuration={value} />
               <TestForm room={room} configuration={value} show={show} />
               <h2>Deliveries</h2>
               <DeliveryList room={room} configuration={value} />
@@ -73,88 +74,63 @@ export function ConfigurationScreen({ room, id, isEditing }: ConfigurationScreen
   );
 }
 
-function Facts({ configuration }: { readonly configuration: Configuration }) {
+function ConfigurationFacts({ configuration }: { readonly configuration: Configuration }) {
   const { id, kind, url, users, response, delivery, createdAt, updatedAt } = configuration;
   return (
     <div class="panel columns">
-      <dl class="facts">
-        <dt>Kind</dt>
-        <dd>{kindNames[kind]}</dd>
-        <dt>Sends to</dt>
-        <dd>
-          <Text
-            of={
-              kind === 'email'
-                ? users.join(', ') || 'no recipients'
-                : (url ?? 'unreadable: the key that encrypted it is missing')
-            }
-          />
-        </dd>
-        <dt>Triggers</dt>
-        <dd>
-          <Triggers of={configuration} />
-        </dd>
-        {delivery?.filter != null && (
-          <>
-            <dt>Filter</dt>
-            <dd>
-              <code>
-                <Text of={delivery.filter} />
-              </code>
-            </dd>
-          </>
-        )}
-        <dt>ID</dt>
-        <dd>
-          <Id of={id} what="the configuration's ID" />
-        </dd>
-      </dl>
-      <dl class="facts">
-        <dt>Verified</dt>
-        <dd>
-          {response === null ? (
-            <span class="secondary">{kind === 'email' ? 'by a test mail only' : 'never'}</span>
-          ) : (
-            <>
-              {response.successful ? 'accepted' : 'refused'} <Time at={response.sentAt} />
-              <ResponseFacts response={response} />
-            </>
-          )}
-        </dd>
-        {delivery !== null && <OptionFacts delivery={delivery} />}
-        <dt>Created</dt>
-        <dd>
-          <Time at={createdAt} />
-        </dd>
-        <dt>Changed</dt>
-        <dd>
-          <Time at={updatedAt} />
-        </dd>
-      </dl>
+      <Facts
+        of={[
+          ['Kind', kindNames[kind]],
+          [
+            'Sends to',
+            <Text
+              of={
+                kind === 'email'
+                  ? users.join(', ') || 'no recipients'
+                  : (url ?? 'unreadable: the key that encrypted it is missing')
+              }
+            />,
+          ],
+          ['Triggers', <Triggers of={configuration} />],
+          delivery?.filter != null && [
+            'Filter',
+            <code>
+              <Text of={delivery.filter} />
+            </code>,
+          ],
+          ['ID', <Id of={id} what="the configuration's ID" />],
+        ]}
+      />
+      <Facts
+        of={[
+          [
+            'Verified',
+            response === null ? (
+              <span class="secondary">{kind === 'email' ? 'by a test mail only' : 'never'}</span>
+            ) : (
+              <>
+                {response.successful ? 'accepted' : 'refused'} <Time at={response.sentAt} />
+                <ResponseFacts response={response} />
+              </>
+            ),
+          ],
+          ...(delivery === null ? [] : optionFacts(delivery)),
+          ['Created', <Time at={createdAt} />],
+          ['Changed', <Time at={updatedAt} />],
+        ]}
+      />
     </div>
   );
 }
 
-function OptionFacts({ delivery }: { readonly delivery: NonNullable<Configuration['delivery']> }) {
+function optionFacts(delivery: NonNullable<Configuration['delivery']>): readonly (Fact | false)[] {
   const { rate, timeout, concurrency, headerNames, authentication, clientCertificate } = delivery;
-  const facts: readonly (readonly [string, string])[] = [
-    ...(rate === null ? [] : [['Rate', rate === 0 ? 'unlimited' : `${rate} a second`] as const]),
-    ...(timeout === null ? [] : [['Timeout', durationText(timeout)] as const]),
-    ...(concurrency === null ? [] : [['At a time', String(concurrency)] as const]),
-    ...(headerNames.length === 0 ? [] : [['Extra headers', headerNames.join(', ')] as const]),
-    ...(authentication === null ? [] : [['Authentication', authentication] as const]),
-    ...(clientCertificate ? [['Client certificate', 'set'] as const] : []),
+  return [
+    rate !== null && ['Rate', rate === 0 ? 'unlimited' : `${rate} a second`],
+    timeout !== null && ['Timeout', durationText(timeout)],
+    concurrency !== null && ['At a time', concurrency],
+    headerNames.length > 0 && ['Extra headers', <Text of={headerNames.join(', ')} />],
+    authentication !== null && ['Authentication', authentication],
+    clientCertificate && ['Client certificate', 'set'],
   ];
-  return (
-    <>
-      {facts.map(([name, value]) => (
-        <>
-          <dt>{name}</dt>
-          <dd>
-            <Text of={value} />
-          </dd>
-        </>
-      ))}
-    </>
-  );
 }

@@ -2,12 +2,12 @@ import { box } from '../../app/engine.js';
 import { keepEqual, useRead } from '../../app/read.js';
 import { Link, place, setQuery } from '../../app/router.js';
 import { millisecondsOf, serverNow, Time } from '../../app/time.js';
+import { Choice } from '../../parts/form.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Text } from '../../parts/text.js';
 import { View } from '../../parts/view.js';
 import { durationText } from '../../rules/durations.js';
 import { failureName, outcomeWords } from '../../rules/notification-words.js';
-import { visible } from '../../rules/safe-text.js';
 import { useConfigurations } from './configurations.js';
 import { BulkPanel } from './recoveries.js';
 import { askedOf, type DeliveryFilters, filtersOf, isFiltered } from './requests.js';
@@ -15,6 +15,7 @@ import {
   type Configuration,
   type Delivery,
   NoMatch,
+  outcomeOption,
   Pages,
   type Room,
   roomAddress,
@@ -174,44 +175,35 @@ function Filters({ filters, names }: FiltersProps) {
   return (
     <search class="toolbar" aria-label="Filter">
       {names !== undefined && (
-        <label>
-          To{' '}
-          <select value={filters.configuration} onChange={(event) => set({ configuration: event.currentTarget.value })}>
-            <option value="">any configuration</option>
-            {[...names].map(([id, name]) => (
-              <option key={id} value={id}>
-                {visible(name)}
-              </option>
-            ))}
-            {filters.configuration !== '' && !names.has(filters.configuration) && (
-              <option value={filters.configuration}>{filters.configuration}</option>
-            )}
-          </select>
-        </label>
+        <Choice
+          label="To"
+          value={filters.configuration}
+          change={(configuration) => set({ configuration })}
+          options={[
+            ['', 'any configuration'],
+            ...names,
+            ...(filters.configuration === '' || names.has(filters.configuration) ? [] : [filters.configuration]),
+          ]}
+        />
       )}
-      <label>
-        Outcome{' '}
-        <select value={filters.outcome} onChange={(event) => set({ outcome: event.currentTarget.value })}>
-          <option value="">any</option>
-          {outcomes.map((each) => (
-            <option key={each} value={each}>
-              {outcomeWords({ outcome: each }).word.toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Outcome"
+        value={filters.outcome}
+        change={(outcome) => set({ outcome })}
+        options={[['', 'any'], ...outcomes.map(outcomeOption)]}
+      />
       <TriggerChoice value={filters.trigger} change={(trigger) => set({ trigger })} />
-      <label>
-        Last answer{' '}
-        <select value={filters.status} onChange={(event) => set({ status: event.currentTarget.value })}>
-          <option value="">any</option>
-          {[...new Set([...statuses, ...(filters.status === '' ? [] : [filters.status])])].map((each) => (
-            <option key={each} value={each}>
-              {each === 'none' ? 'no answer' : each}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Last answer"
+        value={filters.status}
+        change={(status) => set({ status })}
+        options={[
+          ['', 'any'],
+          ...[...new Set([...statuses, ...(filters.status === '' ? [] : [filters.status])])].map(
+            (each) => [each, each === 'none' ? 'no answer' : each] as const,
+          ),
+        ]}
+      />
       <SinceChoice value={filters.since} change={(since) => set({ since })} />
       {filters.until !== '' && (
         <span>

@@ -4,6 +4,7 @@ import { useRead } from '../../app/read.js';
 import { Link, place, setQuery } from '../../app/router.js';
 import { exactTime, millisecondsOf, serverNow, Time } from '../../app/time.js';
 import { ask } from '../../parts/dialog.js';
+import { Facts } from '../../parts/form.js';
 import { Copy, Id, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
 import { View } from '../../parts/view.js';
@@ -422,18 +423,12 @@ function Headers({ of }: { readonly of: readonly (readonly [string, string])[] }
   return (
     <details>
       <summary>{of.length} headers</summary>
-      <dl class="facts">
-        {of.map(([name, value]) => (
-          <>
-            <dt>
-              <Text of={name} />
-            </dt>
-            <dd>
-              <code>{value === '[redacted]' ? '●●● (secret)' : <Text of={value} />}</code>
-            </dd>
-          </>
-        ))}
-      </dl>
+      <Facts
+        of={of.map(([name, value]) => [
+          <Text of={name} />,
+          <code>{value === '[redacted]' ? '●●● (secret)' : <Text of={value} />}</code>,
+        ])}
+      />
     </details>
   );
 }

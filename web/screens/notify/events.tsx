@@ -5,6 +5,7 @@ import { keepEqual, useRead } from '../../app/read.js';
 import { Link, place, setQuery } from '../../app/router.js';
 import { Time } from '../../app/time.js';
 import { ask } from '../../parts/dialog.js';
+import { Choice } from '../../parts/form.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Copy, Id, LongText, Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
@@ -15,6 +16,7 @@ import { eventFilter, filtersOf } from './requests.js';
 import {
   mayAdminister,
   NoMatch,
+  outcomeOption,
   Pages,
   type Room,
   RoomScreen,
@@ -107,17 +109,15 @@ function EventFilters({ asked }: { readonly asked: string }) {
           onBlur={() => text !== asked && set({ q: text })}
         />
         <TriggerChoice value={trigger} change={(value) => set({ trigger: value })} />
-        <label>
-          With a delivery that is{' '}
-          <select value={outcome} onChange={(event) => set({ outcome: event.currentTarget.value })}>
-            <option value="">anything</option>
-            {(['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] as const).map((each) => (
-              <option key={each} value={each}>
-                {outcomeWords({ outcome: each }).word.toLowerCase()}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="With a delivery that is"
+          value={outcome}
+          change={(value) => set({ outcome: value })}
+          options={[
+            ['', 'anything'],
+            ...(['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] as const).map(outcomeOption),
+          ]}
+        />
         <SinceChoice value={since} change={(value) => set({ since: value })} />
       </form>
     </search>

@@ -1,10 +1,12 @@
 import { err, ok, ResultAsync } from 'neverthrow';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { box, type EntryOf, messageOf } from '../../app/engine.js';
 import { keepEqual, useRead } from '../../app/read.js';
 import { Link, navigate } from '../../app/router.js';
 import { exactTime, serverNow, Time } from '../../app/time.js';
 import { ask } from '../../parts/dialog.js';
+import { Choice, Facts } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
 import { type Column, DataTable } from '../../parts/table.js';
 import { Id, Text } from '../../parts/text.js';
@@ -13,7 +15,7 @@ import { View } from '../../parts/view.js';
 import { counted } from '../../rules/durations.js';
 import { outcomeWords } from '../../rules/notification-words.js';
 import { type Bulk, type DeliveryFilters, recoverableOutcome, recoverableOutcomes, spanOf } from './requests.js';
-import { type Room, RoomScreen, roomAddress, SinceChoice } from './room.js';
+import { outcomeOption, type Room, RoomScreen, roomAddress, SinceChoice } from './room.js';
 
 type Recovery = EntryOf<typeof box.recoveries.list>;
 type Failure = { readonly type: string };
@@ -131,19 +133,12 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
   }, [outcome, since, trigger, configuration]);
   return (
     <div class="toolbar">
-      <label>
-        Those that are{' '}
-        <select
-          value={outcome}
-          onChange={(event) => setOutcome(recoverableOutcome(event.currentTarget.value) ?? 'dead')}
-        >
-          {recoverableOutcomes.map((each) => (
-            <option key={each} value={each}>
-              {outcomeWords({ outcome: each }).word.toLowerCase()}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Those that are"
+        value={outcome}
+        change={(chosen) => setOutcome(recoverableOutcome(chosen) ?? 'dead')}
+        options={recoverableOutcomes.map(outcomeOption)}
+      />
       <SinceChoice value={since} change={setSince} />
       <span>
         {trigger === '' ? 'of all events' : <Text of={`of ${trigger}`} />},{' '}
@@ -229,9 +224,31 @@ function Progress({ of: { redelivered, total } }: { readonly of: Pick<Recovery, 
   );
 }
 
+interface StopProps {
+  readonly run: () => void;
+  /** Gets the focus from the button, which goes when nothing is left to stop. */
+  readonly outcome: RefObject<HTMLElement | null>;
+}
+
+function Stop({ run, outcome }: StopProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const element = button.current;
+    return () => {
+      if (element !== null && document.activeElement === element) outcome.current?.focus();
+    };
+  }, []);
+  return (
+    <button type="button" class="danger" ref={button} onClick={run}>
+      Stop
+    </button>
+  );
+}
+
 /** The progress of a bulk redelivery. */
 export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id: string }) {
   const recovery = useRead(`recovery:${id}`, { waits: true, read: (how) => box.recoveries.show(id, how) });
+  const status = useRef<HTMLParagraphElement>(null);
   const stop = async (): Promise<void> => {
     const stopped = await box.recoveries.cancel(id);
     stopped.match(
@@ -250,32 +267,21 @@ export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id:
       >
         {(value) => (
           <div class="panel stack">
-            <p role="status">
+            <p role="status" ref={status} tabIndex={-1}>
               <RecoveryState of={value} />
             </p>
             <p>
               <Progress of={value} />
             </p>
-            <dl class="facts">
-              <dt>Begun</dt>
-              <dd>
-                <Time at={value.createdAt} />
-              </dd>
-              <dt>Ended</dt>
-              <dd>
-                <Time at={value.finishedAt} none="not yet" />
-              </dd>
-              <dt>ID</dt>
-              <dd>
-                <Id of={value.id} />
-              </dd>
-            </dl>
+            <Facts
+              of={[
+                ['Begun', <Time at={value.createdAt} />],
+                ['Ended', <Time at={value.finishedAt} none="not yet" />],
+                ['ID', <Id of={value.id} />],
+              ]}
+            />
             <div class="actions">
-              {value.state === 'running' && (
-                <button type="button" class="danger" onClick={() => void stop()}>
-                  Stop
-                </button>
-              )}
+              {value.state === 'running' && <Stop run={() => void stop()} outcome={status} />}
               <Link to={roomAddress(room, ['deliveries'], { outcome: 'dead' })}>What is given up now</Link>
               <Link to={roomAddress(room, ['deliveries'], { outcome: 'pending' })}>What waits now</Link>
             </div>

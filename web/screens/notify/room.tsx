@@ -5,9 +5,10 @@ import { rights, workspaceRight } from '../../app/rights.js';
 import { addressOf, Link, setQuery } from '../../app/router.js';
 import { Screen, Tabs } from '../../app/shell.js';
 import { serverNow, Time } from '../../app/time.js';
+import { Choice, type Option } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
-import { healthWords, type StateWords } from '../../rules/notification-words.js';
+import { healthWords, outcomeWords, type StateWords } from '../../rules/notification-words.js';
 import { subjectText } from '../../rules/timeline.js';
 import { triggers } from './requests.js';
 
@@ -194,10 +195,15 @@ export function useEventTypes() {
   return useRead('event-types', { read: ({ signal }) => box.eventTypes.list({ signal }) });
 }
 
+/** How deliveries have ended, to choose from. */
+export function outcomeOption(outcome: Parameters<typeof outcomeWords>[0]['outcome']): Option {
+  return [outcome, outcomeWords({ outcome }).word.toLowerCase()];
+}
+
 const spans = [
-  ['last hour', 3_600_000],
-  ['last day', 86_400_000],
-  ['last week', 604_800_000],
+  [3_600_000, 'last hour'],
+  [86_400_000, 'last day'],
+  [604_800_000, 'last week'],
 ] as const;
 
 /** A trigger or an event type, of those that are known. */
@@ -205,42 +211,29 @@ export function TriggerChoice({ value, change }: { readonly value: string; reado
   const types = useEventTypes().state.value.value ?? [];
   const known = [...triggers.map((trigger): string => trigger.value), ...types.map(({ name }) => name)];
   return (
-    <label>
-      Event{' '}
-      <select value={value} onChange={(event) => change(event.currentTarget.value)}>
-        <option value="">any</option>
-        {[...new Set([...known, ...(value === '' ? [] : [value])])].map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label="Event"
+      value={value}
+      change={change}
+      options={[['', 'any'], ...new Set([...known, ...(value === '' ? [] : [value])])]}
+    />
   );
 }
 
 /** The time from which on: chosen as a span before now, kept as a time. */
 export function SinceChoice({ value, change }: { readonly value: string; readonly change: (value: string) => void }) {
   return (
-    <label>
-      Since{' '}
-      <select
-        value={value}
-        onChange={(event) => {
-          const chosen = Number(event.currentTarget.value);
-          if (event.currentTarget.value === '' || event.currentTarget.value === value)
-            change(event.currentTarget.value);
-          else change(new Date(serverNow.value - chosen).toISOString());
-        }}
-      >
-        <option value="">any time</option>
-        {spans.map(([name, size]) => (
-          <option key={name} value={size}>
-            {name}
-          </option>
-        ))}
-        {value !== '' && <option value={value}>{value.slice(0, 16).replace('T', ' ')} UTC</option>}
-      </select>
-    </label>
+    <Choice
+      label="Since"
+      value={value}
+      change={(chosen) =>
+        change(chosen === '' || chosen === value ? chosen : new Date(serverNow.value - Number(chosen)).toISOString())
+      }
+      options={[
+        ['', 'any time'],
+        ...spans,
+        ...(value === '' ? [] : [[value, `${value.slice(0, 16).replace('T', ' ')} UTC`] as const]),
+      ]}
+    />
   );
 }
