@@ -8,19 +8,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
-import { chromiumPath } from './chromium.mjs';
+import { chromium, firefox } from 'playwright-core';
+import { pathOf } from './browsers.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A Chromium that resolves these names to this machine. */
+/** A Chromium that resolves these names to this machine; with SIGNALBOX_BROWSER=firefox a Firefox. */
 export function startBrowser(names) {
-  const executablePath = chromiumPath();
-  if (executablePath === undefined) throw new Error('No Chromium found; name one in SIGNALBOX_CHROMIUM');
+  if (process.env.SIGNALBOX_BROWSER === 'firefox') return startFirefox({ names });
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',');
   // Root can run Chromium only without its sandbox.
   const args = [`--host-resolver-rules=${rules}`, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath: pathOf('chromium'), args });
+}
+
+/** A Firefox as people have it, driven over WebDriver BiDi. Downloads are kept in a folder, under their names. */
+export function startFirefox({ names = [], downloadsPath } = {}) {
+  return firefox.launch({
+    channel: 'moz-firefox',
+    executablePath: pathOf('firefox'),
+    firefoxUserPrefs: { 'network.dns.localDomains': names.join(',') },
+    ...(downloadsPath === undefined ? {} : { downloadsPath }),
+  });
 }
 
 /** A server of the built package on memory. `ended` ends it, `killed` at once. */
@@ -256,4 +265,27 @@ export async function violationsOf(page, rules) {
     const { violations } = await globalThis.axe.run(document, options);
     return violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary.split('\n').slice(1, 2).join(' ').trim()}`));
   }, rules);
+}
+
+/** The editor of a job's source: its field, all of its text, also what is not on the screen, and another text in its place. */
+export function editorOf(page) {
+  const field = page.getByLabel('Job specification').and(page.locator('.cm-content'));
+  const select = () => field.press('Control+a');
+  return {
+    field,
+    async text() {
+      await select();
+      return field.evaluate((content) => {
+        const copied = new ClipboardEvent('copy', { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+        content.dispatchEvent(copied);
+        return copied.clipboardData.getData('text/plain');
+      });
+    },
+    async rewrite(text) {
+      await select();
+      // Neither driver has a way for all browsers that the editor takes as typing.
+      if (page.context().browser().browserType().name() === 'chromium') return page.keyboard.insertText(text);
+      await field.evaluate((_, written) => document.execCommand('insertText', false, written), text);
+    },
+  };
 }
