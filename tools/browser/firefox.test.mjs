@@ -31,11 +31,11 @@ before(async () => {
   const workspaces = [{ id: workspace, name: 'Team', organization: 'demo' }];
   await writeFile(seed, JSON.stringify({ workspaces, run_notifications: [{ workspace, job: 'report' }] }));
   receiver = await startReceiver();
-  server = await startServer('--access', 'token', '--seed', seed, '--allow-outbound', '127.0.0.1/32');
-  [token, browser] = await Promise.all([
-    server.printed(/^management token.*: (\S+)/),
+  [server, browser] = await Promise.all([
+    startServer('--access', 'token', '--seed', seed, '--allow-outbound', '127.0.0.1/32'),
     startFirefox({ downloadsPath: downloads }),
   ]);
+  token = await server.printed(/^management token.*: (\S+)/);
   call = callsOf(server, token);
 });
 after(async () => {
@@ -169,10 +169,8 @@ async function signedIn(path, options) {
   return { context, page, faults };
 }
 /** Waits until the screen shows what it has read. */
-async function arrived(page) {
-  await page.locator('main h1').first().waitFor();
-  await page.waitForFunction(() => document.querySelector('main .skeleton, main [aria-busy=true]') === null);
-}
+const arrived = (page) =>
+  page.waitForFunction(() => document.querySelector('main h1') !== null && document.querySelector('main .skeleton, main [aria-busy=true]') === null);
 /** Goes to a screen within the page, as a link does. */
 async function goTo(page, path) {
   await page.evaluate((to) => {
@@ -186,13 +184,15 @@ async function goTo(page, path) {
 async function tabTo(page, name, key = 'Tab') {
   const passed = [];
   for (let stop = 0; stop < 80; stop++) {
-    const focused = await page.evaluate(() => {
+    const focused = await page.evaluate(async () => {
       const { activeElement } = document;
       const element = activeElement.shadowRoot?.activeElement ?? activeElement;
       const label = element.ariaLabel ?? element.labels?.[0]?.textContent ?? element.textContent;
-      // The heading of a new screen, and the editor, whose frame shows it.
-      const shows = element.closest('body, h1, .cm-editor') ?? element;
-      return { label: label.trim(), isVisible: shows.matches('body, h1') || getComputedStyle(shows).outlineStyle !== 'none', isInside: document.hasFocus() };
+      // The heading of a new screen needs no frame; that of the editor appears a moment later.
+      const frame = element.closest('.cm-editor') ?? element;
+      const isVisible = () => frame.matches('body, h1') || getComputedStyle(frame).outlineStyle !== 'none';
+      for (let left = 50; left > 0 && !isVisible(); left--) await new Promise((resolve) => setTimeout(resolve, 10));
+      return { label: label.trim(), isVisible: isVisible(), isInside: document.hasFocus() };
     });
     assert.ok(focused.isVisible, `the focus is not visible on ${focused.label}`);
     if (typeof name === 'string' ? focused.label === name : name.test(focused.label)) return;
@@ -295,6 +295,8 @@ job "report" {
   await follow(page, 'run:errored');
   await headed(page, 'Delivery of run:errored');
   assert.equal(page.url(), delivery);
+  // What was sent went to the address of then.
+  assert.doesNotMatch(await page.getByRole('region', { name: 'Request' }).innerText(), /\/new/);
   await follow(page, 'Redeliver now…');
   await page.getByRole('dialog').waitFor();
   await follow(page, 'Redeliver now');
