@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { callsOf, editorOf, eventually, jobNamed, startFirefox, startServer, violationsOf, watchedPage } from './support.mjs';
 
 const workspace = 'ws-team';
@@ -22,7 +22,10 @@ let server;
 let token;
 let call;
 let browser;
-const contexts = [];
+/** One window for all tests: Firefox needs a second for each. */
+let context;
+let page;
+let faults;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'signalbox-firefox-'));
@@ -37,6 +40,9 @@ before(async () => {
   ]);
   token = await server.printed(/^management token.*: (\S+)/);
   call = callsOf(server, token);
+  context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'Asia/Tokyo' });
+  context.setDefaultTimeout(10_000);
+  ({ page, faults } = await watchedPage(context));
 });
 after(async () => {
   await browser?.close();
@@ -44,8 +50,8 @@ after(async () => {
   receiver?.ended();
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
+beforeEach(() => {
+  faults.length = 0;
 });
 
 /** Has moved: it accepts verifications anywhere, and everything else at `/new` only. */
@@ -155,33 +161,25 @@ async function configured(name, path, triggers) {
   return data.id;
 }
 
-async function opened(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  contexts.push(context);
-  context.setDefaultTimeout(10_000);
-  return { context, ...(await watchedPage(context)) };
-}
-async function signedIn(path, options) {
-  const { context, page, faults } = await opened(options);
+async function signedIn(path) {
   await context.request.post(`${server.url}/ui-session`, { data: { token } });
   await page.goto(`${server.url}/ui/${path}`);
-  await arrived(page);
-  return { context, page, faults };
+  await arrived();
 }
 /** Waits until the screen shows what it has read. */
-const arrived = (page) =>
-  page.waitForFunction(() => document.querySelector('main h1') !== null && document.querySelector('main .skeleton, main [aria-busy=true]') === null);
+const arrived = (tab = page) =>
+  tab.waitForFunction(() => document.querySelector('main h1') !== null && document.querySelector('main .skeleton, main [aria-busy=true]') === null);
 /** Goes to a screen within the page, as a link does. */
-async function goTo(page, path) {
+async function goTo(path) {
   await page.evaluate((to) => {
     history.pushState({}, '', new URL(to, document.baseURI));
     dispatchEvent(new PopStateEvent('popstate', { state: {} }));
   }, path);
-  await arrived(page);
+  await arrived();
 }
 
 /** Presses a key, Tab or Shift+Tab, until what has the focus has this name; each stop on the way shows that it has the focus. */
-async function tabTo(page, name, key = 'Tab') {
+async function tabTo(name, key = 'Tab') {
   const passed = [];
   for (let stop = 0; stop < 80; stop++) {
     const focused = await page.evaluate(async () => {
@@ -203,11 +201,11 @@ async function tabTo(page, name, key = 'Tab') {
   }
   throw new Error(`${key} does not reach ${name}; it reaches ${passed.join(', ')}`);
 }
-async function follow(page, name, key = 'Tab') {
-  await tabTo(page, name, key);
+async function follow(name, key = 'Tab') {
+  await tabTo(name, key);
   await page.keyboard.press('Enter');
 }
-const headed = (page, name) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
+const headed = (name) => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
 
 test('by keyboard: sign in, find why a job waits, fix it, read its logs, see who was told, mend the destination and redeliver', { timeout }, async () => {
   const source = `# kept by hand
@@ -241,23 +239,22 @@ job "report" {
   const Job = await call('POST', '/v1/jobs/parse', { JobHCL: source, Canonicalize: false });
   await call('POST', '/v1/jobs', { Job, Submission: { Source: source, Format: 'hcl2' } });
 
-  const { page, faults } = await opened();
   const { keyboard } = page;
   await page.goto(`${server.url}/ui/`);
-  await headed(page, /^Sign in/);
-  await tabTo(page, 'Token');
+  await headed(/^Sign in/);
+  await tabTo('Token');
   await keyboard.type(token);
   await keyboard.press('Enter');
-  await headed(page, 'Now');
+  await headed('Now');
   await page.getByText('The group requests 9000000 MB of memory').waitFor();
-  await follow(page, 'Why');
-  await headed(page, 'report');
+  await follow('Why');
+  await headed('report');
   await page.getByText('No node takes one more allocation').waitFor();
   await page.getByRole('link', { name: 'Edit', exact: true }).waitFor();
   await keyboard.press('e');
   const editor = editorOf(page);
   await editor.field.waitFor();
-  await tabTo(page, 'Job specification');
+  await tabTo('Job specification');
   await keyboard.press('Control+f');
   await keyboard.type('9000000');
   await keyboard.press('Enter');
@@ -268,38 +265,38 @@ job "report" {
   await page.locator('.diff').getByText('MemoryMB').first().waitFor();
   // In the editor Tab indents; Escape leaves it.
   await keyboard.press('Escape');
-  await follow(page, 'Apply this plan');
-  await headed(page, 'report');
+  await follow('Apply this plan');
+  await headed('report');
   await page.getByRole('cell', { name: 'running' }).first().waitFor();
-  await follow(page, 'main');
+  await follow('main');
   await page.getByText('reading', { exact: true }).waitFor();
   await page.getByText('fatal: <b>no data</b>', { exact: true }).waitFor();
-  await follow(page, 'report', 'Shift+Tab');
-  await headed(page, 'report');
+  await follow('report', 'Shift+Tab');
+  await headed('report');
   await page.locator('.title .mark', { hasText: 'Failed' }).waitFor();
   await page.getByText(/given up, the failure is permanent/).waitFor();
-  await follow(page, 'delivery');
-  await headed(page, 'Delivery of run:errored');
+  await follow('delivery');
+  await headed('Delivery of run:errored');
   await page.getByRole('region', { name: 'Answer' }).getByText('<b>moved</b>').waitFor();
   const delivery = page.url();
 
-  await follow(page, 'Ops hook');
-  await headed(page, 'Ops hook');
+  await follow('Ops hook');
+  await headed('Ops hook');
   await page.locator('.title .mark', { hasText: 'Unsteady' }).waitFor();
-  await follow(page, /^Edit/);
-  await tabTo(page, 'URL');
+  await follow(/^Edit/);
+  await tabTo('URL');
   await keyboard.press('Control+a');
   await keyboard.type(`${receiver.url}/new`);
   await keyboard.press('Enter');
-  await headed(page, 'Ops hook');
-  await follow(page, 'run:errored');
-  await headed(page, 'Delivery of run:errored');
+  await headed('Ops hook');
+  await follow('run:errored');
+  await headed('Delivery of run:errored');
   assert.equal(page.url(), delivery);
   // What was sent went to the address of then.
   assert.doesNotMatch(await page.getByRole('region', { name: 'Request' }).innerText(), /\/new/);
-  await follow(page, 'Redeliver now…');
+  await follow('Redeliver now…');
   await page.getByRole('dialog').waitFor();
-  await follow(page, 'Redeliver now');
+  await follow('Redeliver now');
   await page.locator('.title .mark', { hasText: 'Delivered' }).waitFor();
   assert.equal(receiver.got.length, 1);
   assert.equal(await page.locator('main b, main img').count(), 0);
@@ -308,10 +305,10 @@ job "report" {
 
 test('every kind of screen: no error, no violation, no other origin; the main ones are accessible in light and dark; data is text', { timeout }, async () => {
   const addresses = await everyScreen();
-  const { page, faults } = await signedIn('', { timezoneId: 'Asia/Tokyo' });
+  await signedIn('');
   const found = {};
   for (const [name, path] of Object.entries(addresses)) {
-    await goTo(page, path);
+    await goTo(path);
     assert.equal(await page.locator('main img, main b, a[href^="javascript"]').count(), 0, name);
     if (!mainScreens.includes(name)) continue;
     const violations = await violationsOf(page);
@@ -323,7 +320,7 @@ test('every kind of screen: no error, no violation, no other origin; the main on
   }
   assert.deepEqual(found, {});
 
-  await goTo(page, addresses.job);
+  await goTo(addresses.job);
   await page.getByText(hostileShown).first().waitFor();
   await page.getByRole('button', { name: 'Stop…' }).press('Enter');
   await page.getByRole('dialog').waitFor();
@@ -332,7 +329,7 @@ test('every kind of screen: no error, no violation, no other origin; the main on
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal(await focused(), 'Stop…');
-  await goTo(page, addresses['timeline: job']);
+  await goTo(addresses['timeline: job']);
   await page.getByText('Oldest first, in Asia/Tokyo').waitFor();
   await page.getByLabel('Time zone').selectOption('UTC');
   await page.getByText('Oldest first, in UTC').waitFor();
@@ -351,7 +348,7 @@ test('every kind of screen: no error, no violation, no other origin; the main on
 test('a terminal works under the policy and its output is saved; a pattern is searched in a worker', { timeout }, async () => {
   await call('POST', '/v1/jobs', { Job: jobNamed('shell', 'echo abc; echo abd; exec sleep 600') });
   const id = await runningOf('shell');
-  const { page, faults } = await signedIn(`allocs/${id}/exec/main`);
+  await signedIn(`allocs/${id}/exec/main`);
   const title = await page.title();
   const output = page.locator('.xterm-rows');
   await page.getByRole('button', { name: 'Connect' }).press('Enter');
@@ -360,8 +357,8 @@ test('a terminal works under the policy and its output is saved; a pattern is se
   await output.locator('span', { hasText: /^42$/ }).waitFor();
   assert.equal(await page.title(), title);
   await page.keyboard.press('Shift+F6');
-  await follow(page, 'Go past the terminal');
-  await follow(page, 'Save the output');
+  await follow('Go past the terminal');
+  await follow('Save the output');
   const file = await eventually(
     async () => (await readdir(downloads).catch(() => [])).find((name) => name.endsWith('.txt')),
     () => 'the file',
@@ -371,7 +368,7 @@ test('a terminal works under the policy and its output is saved; a pattern is se
   await page.keyboard.type('exit 3\n');
   await page.getByText(/^Exit code 3 after /).waitFor();
 
-  await goTo(page, `allocs/${id}/logs/main/stdout`);
+  await goTo(`allocs/${id}/logs/main/stdout`);
   const found = async (pattern, text) => {
     await page.keyboard.press('/');
     await page.keyboard.press('Control+a');
@@ -386,20 +383,21 @@ test('a terminal works under the policy and its output is saved; a pattern is se
   assert.deepEqual(faults.filter((fault) => !/\/exec\?.* was interrupted while the page was loading/.test(fault)), []);
 });
 
-test('two tabs have one stream; when its tab closes the other one has it', { timeout }, async () => {
-  const { context, page, faults } = await signedIn('jobs');
-  const streams = new Set();
-  const watch = (tab) => {
+test('two tabs have one stream; when its tab is left the other one has it; a sign-out is for both', { timeout }, async () => {
+  await signedIn('jobs');
+  const streamsOf = (tab) => {
+    const streams = new Set();
     tab.on('request', (request) => {
       if (request.url().includes('/v1/event/stream')) streams.add(request);
     });
     for (const end of ['requestfinished', 'requestfailed']) tab.on(end, (request) => streams.delete(request));
+    return streams;
   };
-  watch(page);
+  const streams = streamsOf(page);
   await page.reload();
   await eventually(() => (streams.size === 1 ? true : undefined), () => 'a stream');
-  const { page: second, faults: others } = await watchedPage(context);
-  watch(second);
+  const { page: second, faults: faultsOfSecond } = await watchedPage(context);
+  const others = streamsOf(second);
   await second.goto(`${server.url}/ui/jobs`);
   await arrived(second);
   const appears = async (tab, ID) => {
@@ -408,15 +406,13 @@ test('two tabs have one stream; when its tab closes the other one has it', { tim
   };
   await appears(second, 'first-of-tabs');
   await page.getByRole('link', { name: 'first-of-tabs', exact: true }).waitFor();
-  assert.equal(streams.size, 1);
-  await page.close();
-  streams.clear();
-  await eventually(() => (streams.size === 1 ? true : undefined), () => 'the stream of the other tab');
+  assert.deepEqual([streams.size, others.size], [1, 0]);
+  await page.goto('about:blank');
+  await eventually(() => (others.size === 1 ? true : undefined), () => 'the stream of the other tab');
   await appears(second, 'second-of-tabs');
   // A sign-out in one tab ends the others.
-  const { page: third } = await watchedPage(context);
-  await third.goto(`${server.url}/ui/jobs`);
-  await third.getByRole('button', { name: 'Sign out' }).click();
+  await page.goto(`${server.url}/ui/jobs`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
   await second.getByText('You have signed out in another tab.').waitFor();
-  assert.deepEqual([...faults, ...others], []);
+  assert.deepEqual([...faults, ...faultsOfSecond], []);
 });
