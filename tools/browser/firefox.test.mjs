@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, editorOf, eventually, jobNamed, startFirefox, startServer, violationsOf, watchedPage } from './support.mjs';
+import { callsOf, eventually, jobNamed, sourceField, startFirefox, startServer, violationsOf, watchedPage } from './support.mjs';
 
 const workspace = 'ws-team';
 /** Visible as text wherever it is shown. */
@@ -252,8 +252,7 @@ job "report" {
   await page.getByText('No node takes one more allocation').waitFor();
   await page.getByRole('link', { name: 'Edit', exact: true }).waitFor();
   await keyboard.press('e');
-  const editor = editorOf(page);
-  await editor.field.waitFor();
+  await sourceField(page).waitFor();
   await tabTo('Job specification');
   await keyboard.press('Control+f');
   await keyboard.type('9000000');

@@ -1,7 +1,7 @@
 // The web page of a server with access control: addresses, sign-in, rights, and what people do with jobs.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, editorOf, eventually, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
 
 let server;
 let proxy;
@@ -61,9 +61,22 @@ const settled = (id) =>
     async () => ((await call('GET', `/v1/job/${id}/deployment`))?.Status === 'successful' ? true : undefined),
     () => `the deployment of ${id}`,
   );
-const sourceField = () => editorOf(page).field;
-const rewrite = (text) => editorOf(page).rewrite(text);
-const sourceText = () => editorOf(page).text();
+/** The editor of a source, when it is loaded. */
+const sourceField = () => page.getByLabel('Job specification').and(page.locator('.cm-content'));
+/** Selects everything in the editor by its key and writes over it. */
+async function rewrite(text) {
+  await sourceField().press('Control+a');
+  await page.keyboard.insertText(text);
+}
+/** All of the text in the editor, also what is not on the screen. */
+async function sourceText() {
+  await sourceField().press('Control+a');
+  return sourceField().evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
+    return clipboardData.getData('text/plain');
+  });
+}
 const heading = () => page.getByRole('heading', { level: 1 }).textContent();
 const clean = () => assert.deepEqual(faults, []);
 

@@ -267,25 +267,21 @@ export async function violationsOf(page, rules) {
   }, rules);
 }
 
-/** The editor of a job's source: its field, all of its text, also what is not on the screen, and another text in its place. */
-export function editorOf(page) {
-  const field = page.getByLabel('Job specification').and(page.locator('.cm-content'));
-  const select = () => field.press('Control+a');
-  return {
-    field,
-    async text() {
-      await select();
-      return field.evaluate((content) => {
-        const copied = new ClipboardEvent('copy', { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
-        content.dispatchEvent(copied);
-        return copied.clipboardData.getData('text/plain');
-      });
-    },
-    async rewrite(text) {
-      await select();
-      // Neither driver has a way for all browsers that the editor takes as typing.
-      if (page.context().browser().browserType().name() === 'chromium') return page.keyboard.insertText(text);
-      await field.evaluate((_, written) => document.execCommand('insertText', false, written), text);
-    },
-  };
+/** The editor of a source, when it is loaded. */
+export const sourceField = (page) => page.getByLabel('Job specification').and(page.locator('.cm-content'));
+/** Selects everything in the editor by its key and writes over it. */
+export async function rewrite(page, text) {
+  await sourceField(page).press('Control+a');
+  // Neither driver has a way for all browsers that the editor takes as typing.
+  if (page.context().browser().browserType().name() === 'chromium') return page.keyboard.insertText(text);
+  await sourceField(page).evaluate((_, written) => document.execCommand('insertText', false, written), text);
+}
+/** All of the text in the editor, also what is not on the screen. */
+export async function sourceText(page) {
+  await sourceField(page).press('Control+a');
+  return sourceField(page).evaluate((field) => {
+    const copied = new ClipboardEvent('copy', { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+    field.dispatchEvent(copied);
+    return copied.clipboardData.getData('text/plain');
+  });
 }

@@ -1,7 +1,7 @@
 // What if: simulations of plans, nodes and changes; actions on all jobs that a filter matches; policies that are tried.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, editorOf, eventually, startBrowser, startNodes, startServer, violationsOf, watchedPage } from './support.mjs';
+import { callsOf, eventually, startBrowser, startNodes, startServer, violationsOf, watchedPage } from './support.mjs';
 
 let server;
 let nodes;
@@ -78,9 +78,19 @@ const rowsOf = (name) =>
     .getByRole('region', { name, exact: true })
     .locator('tbody tr')
     .evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText.trim())));
-const sourceField = () => editorOf(page).field;
-const rewrite = (text) => editorOf(page).rewrite(text);
-const sourceText = () => editorOf(page).text();
+const sourceField = () => page.getByLabel('Job specification').and(page.locator('.cm-content'));
+async function rewrite(text) {
+  await sourceField().press('Control+a');
+  await page.keyboard.insertText(text);
+}
+async function sourceText() {
+  await sourceField().press('Control+a');
+  return sourceField().evaluate((field) => {
+    const clipboardData = new DataTransfer();
+    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
+    return clipboardData.getData('text/plain');
+  });
+}
 /** A caller with rules of a policy. */
 async function callerWith(name, rules) {
   await call('POST', `/v1/acl/policy/${name}`, { Name: name, Rules: rules });
