@@ -430,6 +430,9 @@ test('a portal sees one workspace, without the shell and its name, and renews it
   const colour = (name) => frame.locator('html').evaluate((html, property) => html.style.getPropertyValue(property), name);
   assert.equal(await colour('--surface'), '#102030');
   assert.equal(await colour('--accent'), '');
+  // What the host leaves out is that of its dark surface, whatever the system has.
+  const secondary = await frame.getByText('1 configuration', { exact: false }).first().evaluate((hint) => getComputedStyle(hint).color);
+  assert.equal(secondary, 'rgb(164, 174, 191)');
   // Frames of other sites may have no storage at all.
   const stored = await frame.locator('body').evaluate(() => {
     const kept = [location.href, document.cookie, JSON.stringify(history.state), document.documentElement.outerHTML];

@@ -8,19 +8,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
-import { chromiumPath } from './chromium.mjs';
+import { chromium, firefox } from 'playwright-core';
+import { pathOf } from './browsers.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A Chromium that resolves these names to this machine. */
+/** A Chromium that resolves these names to this machine; with SIGNALBOX_BROWSER=firefox a Firefox. */
 export function startBrowser(names) {
-  const executablePath = chromiumPath();
-  if (executablePath === undefined) throw new Error('No Chromium found; name one in SIGNALBOX_CHROMIUM');
+  if (process.env.SIGNALBOX_BROWSER === 'firefox') return startFirefox({ names });
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',');
   // Root can run Chromium only without its sandbox.
   const args = [`--host-resolver-rules=${rules}`, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath: pathOf('chromium'), args });
+}
+
+/** A Firefox as people have it, driven over WebDriver BiDi. Downloads are kept in a folder, under their names. */
+export function startFirefox({ names = [], downloadsPath } = {}) {
+  return firefox.launch({
+    channel: 'moz-firefox',
+    executablePath: pathOf('firefox'),
+    firefoxUserPrefs: { 'network.dns.localDomains': names.join(',') },
+    ...(downloadsPath === undefined ? {} : { downloadsPath }),
+  });
 }
 
 /** A server of the built package on memory. `ended` ends it, `killed` at once. */
@@ -268,15 +277,16 @@ export const sourceField = (page) => page.getByLabel('Job specification').and(pa
 /** Selects everything in the editor by its key and writes over it. */
 export async function rewrite(page, text) {
   await sourceField(page).press('Control+a');
-  await page.keyboard.insertText(text);
+  // Neither driver has a way for all browsers that the editor takes as typing.
+  if (page.context().browser().browserType().name() === 'chromium') return page.keyboard.insertText(text);
+  await sourceField(page).evaluate((_, written) => document.execCommand('insertText', false, written), text);
 }
-
 /** All of the text in the editor, also what is not on the screen. */
 export async function sourceText(page) {
   await sourceField(page).press('Control+a');
   return sourceField(page).evaluate((field) => {
-    const clipboardData = new DataTransfer();
-    field.dispatchEvent(new ClipboardEvent('copy', { clipboardData, bubbles: true, cancelable: true }));
-    return clipboardData.getData('text/plain');
+    const copied = new ClipboardEvent('copy', { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+    field.dispatchEvent(copied);
+    return copied.clipboardData.getData('text/plain');
   });
 }

@@ -6,7 +6,9 @@ addEventListener(
     try {
       pattern = new RegExp(data.pattern, 'i');
     } catch (error) {
-      postMessage({ failure: error instanceof Error ? error.message : 'invalid pattern' });
+      // Some engines begin with these words, others say only what is wrong.
+      const reason = (error instanceof Error ? error.message : '').replace(/^Invalid regular expression: /, '');
+      postMessage({ failure: `Not a regular expression: ${reason}` });
       return;
     }
     const found: number[] = [];

@@ -30,7 +30,8 @@ export async function checkSession(): Promise<void> {
   if (response?.ok !== true) return;
   const { session: found } = (await response.json()) as { readonly session: object | null };
   if (found !== null) session.value = 'signed-in';
-  else endSession(session.value === 'signed-in' ? 'Your session has ended.' : '');
+  // The reason of a session that has ended already is known better.
+  else if (session.value !== 'signed-out') endSession(session.value === 'signed-in' ? 'Your session has ended.' : '');
 }
 
 /** Exchanges a token for the cookie. Returns why it was refused; undefined when it was accepted. */

@@ -326,7 +326,9 @@ interface RequestProps {
 /** The request as it was sent; secrets are masked by the server. */
 function RequestPanel({ attempt, body, owner }: RequestProps) {
   const request = attempt?.request ?? null;
-  const address = owner?.url ?? attempt?.destination ?? '';
+  // A try keeps the origin alone; the whole address is that of a configuration that was not changed since.
+  const isUnchanged = owner !== undefined && attempt !== undefined && owner.updatedAt <= attempt.startedAt;
+  const address = (isUnchanged ? owner.url : undefined) ?? attempt?.destination ?? '';
   return (
     <section class="panel" aria-label="Request">
       <h2>Request</h2>
