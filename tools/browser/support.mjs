@@ -281,6 +281,7 @@ export async function rewrite(page, text) {
   if (page.context().browser().browserType().name() === 'chromium') return page.keyboard.insertText(text);
   await sourceField(page).evaluate((_, written) => document.execCommand('insertText', false, written), text);
 }
+
 /** All of the text in the editor, also what is not on the screen. */
 export async function sourceText(page) {
   await sourceField(page).press('Control+a');
