@@ -17,7 +17,7 @@ export function simulatedNodes(contents: StoreContents | undefined, further: num
 function simulatedNode(number: number): Node {
   const healthy = { Attributes: null, Detected: true, Healthy: true, HealthDescription: '', UpdateTime: '' };
   return {
-    ID: `51510000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+    ID: `5151${String(number).padStart(4, '0')}-0000-4000-8000-000000000000`,
     Name: `simulated-${number}`,
     Datacenter: 'dc1',
     NodePool: 'default',

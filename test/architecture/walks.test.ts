@@ -51,7 +51,7 @@ const added = [
   'src/operations/notifications/workspaces/portal-tokens.ts',
 ];
 const mostFiles = 858;
-const mostLines = 145_061;
+const mostLines = 145_062;
 const mostLinesAdded = 3_805;
 
 const list = 'SIGNALBOX_WALKS';

@@ -137,6 +137,7 @@ export function generalHelp(commands: readonly Command[]): string {
   backup FILE   copy the store of a server, which may be running
   copy          copy a store to another place or medium: SQLite, PostgreSQL
   export        export the store of a server to a file for tests
+  play          serve the page over an export, or an empty cluster, with a clock that you move
 ${columns(rows)}
 signalbox help TOPIC explains its commands. Options may have one dash or two; - as FILE reads standard input.
 Set the server with --address or SIGNALBOX_ADDR, the token with SIGNALBOX_TOKEN.
