@@ -1,6 +1,5 @@
 import { err, ok, ResultAsync } from 'neverthrow';
-import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, type EntryOf, messageOf } from '../../app/engine.js';
 import { keepEqual, useRead } from '../../app/read.js';
 import { Link, navigate } from '../../app/router.js';
@@ -224,31 +223,9 @@ function Progress({ of: { redelivered, total } }: { readonly of: Pick<Recovery, 
   );
 }
 
-interface StopProps {
-  readonly run: () => void;
-  /** Gets the focus from the button, which goes when nothing is left to stop. */
-  readonly outcome: RefObject<HTMLElement | null>;
-}
-
-function Stop({ run, outcome }: StopProps) {
-  const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    const element = button.current;
-    return () => {
-      if (element !== null && document.activeElement === element) outcome.current?.focus();
-    };
-  }, []);
-  return (
-    <button type="button" class="danger" ref={button} onClick={run}>
-      Stop
-    </button>
-  );
-}
-
 /** The progress of a bulk redelivery. */
 export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id: string }) {
   const recovery = useRead(`recovery:${id}`, { waits: true, read: (how) => box.recoveries.show(id, how) });
-  const status = useRef<HTMLParagraphElement>(null);
   const stop = async (): Promise<void> => {
     const stopped = await box.recoveries.cancel(id);
     stopped.match(
@@ -267,7 +244,7 @@ export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id:
       >
         {(value) => (
           <div class="panel stack">
-            <p role="status" ref={status} tabIndex={-1}>
+            <p role="status">
               <RecoveryState of={value} />
             </p>
             <p>
@@ -281,7 +258,11 @@ export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id:
               ]}
             />
             <div class="actions">
-              {value.state === 'running' && <Stop run={() => void stop()} outcome={status} />}
+              {value.state === 'running' && (
+                <button type="button" class="danger" onClick={() => void stop()}>
+                  Stop
+                </button>
+              )}
               <Link to={roomAddress(room, ['deliveries'], { outcome: 'dead' })}>What is given up now</Link>
               <Link to={roomAddress(room, ['deliveries'], { outcome: 'pending' })}>What waits now</Link>
             </div>
