@@ -287,6 +287,34 @@ test('a bulk redelivery sends what was counted, and is an address', async () => 
   await orThrow(service.box.notifications.delete(id));
 });
 
+test('a bulk redelivery by the last answer takes it from the list, and leaves the others', async () => {
+  const { id } = await declare('ws-one', '/answers');
+  for (const [status, count] of [[503, 3], [404, 2]]) {
+    receiver.answers.set('/answers', { status, body: 'no' });
+    for (let sent = 0; sent < count; sent++) await send('ws-one');
+    await eventually(
+      async () => ((await deliveriesOf(id)).filter(({ lastStatus }) => lastStatus === status).length === count ? true : undefined),
+      () => `${count} answered with ${status}`,
+    );
+  }
+  receiver.answers.delete('/answers');
+  // Cancels those that wait for their next try.
+  for (const enabled of [false, true]) await orThrow(service.box.notifications.update(id, { enabled }));
+  await open(`ws-one/deliveries?outcome=cancelled&status=5xx&configuration=${id}`);
+  await page.locator('tbody tr').nth(2).waitFor();
+  await page.getByText('Send many again…').click();
+  await page.getByText(/last answer: 5xx/).waitFor();
+  await page.getByText('3 deliveries', { exact: true }).waitFor();
+  await button('Send 3 again…').click();
+  await page.getByRole('dialog').getByText('whose last answer is 5xx').waitFor();
+  await button('Send 3 again').click();
+  await page.getByText('3 of 3').waitFor();
+  await page.getByRole('definition').filter({ hasText: /^5xx$/ }).waitFor();
+  await whenAll(id, 'delivered', 3);
+  assert.deepEqual((await deliveriesOf(id)).filter(({ outcome }) => outcome === 'cancelled').map(({ lastStatus }) => lastStatus), [404, 404]);
+  await orThrow(service.box.notifications.delete(id));
+});
+
 test('by keyboard: a configuration is verified, paused, resumed, disabled and enabled, and the focus stays', async () => {
   const { id } = await declare('ws-one', '/focus');
   await open(`ws-one/c/${id}`);

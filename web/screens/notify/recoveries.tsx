@@ -19,6 +19,11 @@ import { outcomeOption, type Room, RoomScreen, roomAddress, SinceChoice } from '
 type Recovery = EntryOf<typeof box.recoveries.list>;
 type Failure = { readonly type: string };
 
+/** The last answer that a filter names. */
+export function answerWords(status: string): string {
+  return status === 'none' ? 'no answer' : status;
+}
+
 /** A counted set of deliveries. */
 export interface CountedBulk {
   readonly bulk: Bulk;
@@ -76,7 +81,8 @@ export function askBulk(room: Room, all: readonly CountedBulk[], nameOf: (config
                   , of <Text of={bulk.trigger} />
                 </>
               )}
-              , to {bulk.configuration === '' ? 'all enabled configurations' : <Text of={nameOf(bulk.configuration)} />}
+              {bulk.status !== '' && <Text of={`, whose last answer is ${answerWords(bulk.status)}`} />}, to{' '}
+              {bulk.configuration === '' ? 'all enabled configurations' : <Text of={nameOf(bulk.configuration)} />}
             </li>
           ))}
         </ul>
@@ -116,7 +122,7 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
   const [found, setFound] = useState<(CountedBulk & { readonly whole: boolean }) | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const latest = useRef(0);
-  const { trigger, configuration } = filters;
+  const { trigger, status, configuration } = filters;
   useEffect(() => {
     latest.current += 1;
     const turn = latest.current;
@@ -124,12 +130,12 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
     setFailure('');
     if (since === '') return setFailure('Choose a time from which on.');
     const count = async (): Promise<void> => {
-      const result = await countBulk(room, { outcome, since, trigger, configuration }, serverNow.peek());
+      const result = await countBulk(room, { outcome, since, trigger, status, configuration }, serverNow.peek());
       if (turn !== latest.current) return;
       result.match(setFound, (error) => setFailure(messageOf(error)));
     };
     void count();
-  }, [outcome, since, trigger, configuration]);
+  }, [outcome, since, trigger, status, configuration]);
   return (
     <div class="toolbar">
       <Choice
@@ -146,7 +152,7 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
         ) : (
           <Text of={`to ${names.get(configuration) ?? 'this configuration'}`} />
         )}
-        {filters.status === '' ? '' : '; the filter by answer does not apply here'}
+        {status !== '' && <Text of={`, last answer: ${answerWords(status)}`} />}
       </span>
       <span role="status">
         {failure !== '' ? (
@@ -252,6 +258,7 @@ export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id:
             </p>
             <Facts
               of={[
+                value.status !== null && ['Last answer', answerWords(value.status)],
                 ['Begun', <Time at={value.createdAt} />],
                 ['Ended', <Time at={value.finishedAt} none="not yet" />],
                 ['ID', <Id of={value.id} />],
