@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { keepFocus } from './app/focus.js';
 import { beginFollowing } from './app/live.js';
 import { Page } from './app/pages.js';
 import { forgetReads } from './app/read.js';
@@ -20,4 +21,5 @@ else {
   void beginSession();
   beginFollowing();
 }
+keepFocus();
 render(<Page />, document.getElementById('page') ?? document.body);

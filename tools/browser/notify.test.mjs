@@ -8,7 +8,7 @@ import { createHttpHandler, nodeListener } from '../../dist/http-server.js';
 import { memoryStorage } from '../../dist/memory.js';
 import { randomIds, systemClock } from '../../dist/node.js';
 import { undiciDelivery } from '../../dist/undici.js';
-import { eventually, startBrowser } from './support.mjs';
+import { eventually, startBrowser, unseenFocus, usedByKeyboard } from './support.mjs';
 
 let service;
 let receiver;
@@ -153,32 +153,15 @@ const open = (path) => page.goto(`${service.url}/ui/notify/${path}`);
 const button = (name) => page.getByRole('button', { name, exact: true });
 const field = (name, within = page) => within.getByRole('textbox', { name, exact: true });
 
-/** What is wrong with the focus: it is nowhere, has no outline, or lies below something else; undefined when it is visible. */
-const unseenFocus = () =>
-  page.evaluate(() => {
-    const focused = document.activeElement;
-    if (focused === null || focused === document.body) return 'nothing has the focus';
-    // Where one is after a navigation. It is no control.
-    if (focused.localName === 'h1') return undefined;
-    const { outlineStyle, outlineWidth } = getComputedStyle(focused);
-    const { left, top, right, bottom } = focused.getBoundingClientRect();
-    const what = focused.outerHTML.slice(0, 200);
-    if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) return `no outline: ${what}`;
-    // The middle of what the window shows of it.
-    const [x, y] = [Math.max(0, left) + Math.min(innerWidth, right), Math.max(0, top) + Math.min(innerHeight, bottom)];
-    const there = document.elementFromPoint(x / 2, y / 2);
-    return focused.contains(there) ? undefined : `hidden: ${what}`;
-  });
-
 /** Presses Tab until an element has the focus, which is visible all the way. */
 async function tabTo(element) {
   const isThere = () => element.evaluate((node) => node === document.activeElement);
   for (let presses = 0; presses < 200 && !(await isThere()); presses++) {
     await page.keyboard.press('Tab');
-    assert.equal(await unseenFocus(), undefined);
+    assert.equal(await unseenFocus(page), undefined);
   }
   assert.ok(await isThere(), `Tab does not lead to ${element}`);
-  assert.equal(await unseenFocus(), undefined);
+  assert.equal(await unseenFocus(page), undefined);
 }
 const seen = (text) => page.getByText(text).first().waitFor({ timeout: 2000 });
 const health = (word) => page.locator('.title .mark', { hasText: word }).waitFor({ timeout: 2000 });
@@ -304,6 +287,53 @@ test('a bulk redelivery sends what was counted, and is an address', async () => 
   await orThrow(service.box.notifications.delete(id));
 });
 
+test('a bulk redelivery by the last answer takes it from the list, and leaves the others', async () => {
+  const { id } = await declare('ws-one', '/answers');
+  for (const [status, count] of [[503, 3], [404, 2]]) {
+    receiver.answers.set('/answers', { status, body: 'no' });
+    for (let sent = 0; sent < count; sent++) await send('ws-one');
+    await eventually(
+      async () => ((await deliveriesOf(id)).filter(({ lastStatus }) => lastStatus === status).length === count ? true : undefined),
+      () => `${count} answered with ${status}`,
+    );
+  }
+  receiver.answers.delete('/answers');
+  // Cancels those that wait for their next try.
+  for (const enabled of [false, true]) await orThrow(service.box.notifications.update(id, { enabled }));
+  await open(`ws-one/deliveries?outcome=cancelled&status=5xx&configuration=${id}`);
+  await page.locator('tbody tr').nth(2).waitFor();
+  await page.getByText('Send many again…').click();
+  await page.getByText(/last answer: 5xx/).waitFor();
+  await page.getByText('3 deliveries', { exact: true }).waitFor();
+  await button('Send 3 again…').click();
+  await page.getByRole('dialog').getByText('whose last answer is 5xx').waitFor();
+  await button('Send 3 again').click();
+  await page.getByText('3 of 3').waitFor();
+  await page.getByRole('definition').filter({ hasText: /^5xx$/ }).waitFor();
+  await whenAll(id, 'delivered', 3);
+  assert.deepEqual((await deliveriesOf(id)).filter(({ outcome }) => outcome === 'cancelled').map(({ lastStatus }) => lastStatus), [404, 404]);
+  await orThrow(service.box.notifications.delete(id));
+});
+
+test('by keyboard: a configuration is verified, paused, resumed, disabled and enabled, and the focus stays', async () => {
+  const { id } = await declare('ws-one', '/focus');
+  await open(`ws-one/c/${id}`);
+  const use = (name, done, there) => usedByKeyboard(page, button(name), done, there);
+  // Longer than a button that is disabled keeps the focus.
+  let release;
+  receiver.answers.set('/focus', { held: new Promise((resolve) => (release = resolve)) });
+  await use('Verify', () => button('Verify…').waitFor(), /^button Disable…/);
+  release();
+  await seen('The destination has accepted the verification request.');
+  await page.waitForFunction(() => document.activeElement.textContent === 'Verify');
+  await use('Pause', () => health('Paused'), /^button Resume/);
+  await use('Resume', () => button('Pause').waitFor(), /^button Pause/);
+  await use('Disable…', () => page.getByRole('dialog').waitFor(), /^button Cancel/);
+  await use('Disable', () => button('Enable').waitFor(), /^a Edit/);
+  await use('Enable', () => button('Pause').waitFor(), /^button Verify/);
+  await orThrow(service.box.notifications.delete(id));
+});
+
 test('by keyboard: a bulk redelivery is counted, sent, followed and stopped, and the focus is always visible', async () => {
   const { id } = await declare('ws-one', '/keys');
   receiver.answers.set('/keys', { status: 410, body: 'gone' });
@@ -331,8 +361,8 @@ test('by keyboard: a bulk redelivery is counted, sent, followed and stopped, and
   await page.keyboard.press('Enter');
   await page.getByText('Stopped', { exact: true }).waitFor();
   await button('Stop').waitFor({ state: 'detached' });
-  assert.equal(await unseenFocus(), undefined);
-  await tabTo(page.getByRole('link', { name: 'What is given up now' }));
+  await page.waitForFunction(() => document.activeElement.textContent === 'What is given up now');
+  assert.equal(await unseenFocus(page), undefined);
   release();
   await whenAll(id, 'delivered', 32);
   assert.equal((await deliveriesOf(id)).filter(({ outcome }) => outcome === 'dead').length, 8);

@@ -291,3 +291,38 @@ export async function sourceText(page) {
     return copied.clipboardData.getData('text/plain');
   });
 }
+
+/** What is wrong with the focus: it is nowhere, has no outline, or lies below something else; undefined when it is visible. */
+export const unseenFocus = (page) =>
+  page.evaluate(() => {
+    const focused = document.activeElement;
+    if (focused === null || focused === document.body) return 'nothing has the focus';
+    const { outlineStyle, outlineWidth } = getComputedStyle(focused);
+    const { left, top, right, bottom } = focused.getBoundingClientRect();
+    const what = focused.outerHTML.slice(0, 200);
+    if (outlineStyle === 'none' || Number.parseFloat(outlineWidth) < 2) return `no outline: ${what}`;
+    // The middle of what the window shows of it.
+    const [x, y] = [Math.max(0, left) + Math.min(innerWidth, right), Math.max(0, top) + Math.min(innerHeight, bottom)];
+    const there = document.elementFromPoint(x / 2, y / 2);
+    return focused.contains(there) ? undefined : `hidden: ${what}`;
+  });
+
+/** Uses a control by keyboard. Once it is `done`, the focus can be seen, on what `there` matches: its element and name. */
+export async function usedByKeyboard(page, control, done, there) {
+  await control.focus();
+  await page.keyboard.press('Enter');
+  await done();
+  const focused = () =>
+    page.evaluate(() => {
+      const { activeElement } = document;
+      return `${activeElement.localName} ${(activeElement.getAttribute('aria-label') ?? activeElement.textContent).trim()}`;
+    });
+  let problem;
+  await eventually(
+    async () => {
+      problem = (await unseenFocus(page)) ?? (there.test(await focused()) ? undefined : `it is on ${await focused()}`);
+      return problem === undefined ? true : undefined;
+    },
+    () => `the focus after ${control}: ${problem}`,
+  );
+}

@@ -3,6 +3,7 @@ import type { ResultAsync } from 'neverthrow';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../app/engine.js';
+import { rememberFocus } from '../app/focus.js';
 import { FailureNote } from './form.js';
 import { Text } from './text.js';
 
@@ -94,17 +95,17 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A native dialog; the browser keeps the focus inside and gives it back. */
+/** A native dialog: the browser keeps the focus inside; it goes back to where it was. */
 export function Dialog({ title, close, isFixed = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   // Before the next key, which is meant for the dialog.
   useLayoutEffect(() => {
     const dialog = element.current;
-    const before = document.activeElement;
+    const giveBack = rememberFocus();
     dialog?.showModal();
     return () => {
       dialog?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      giveBack();
     };
   }, []);
   const cancel = (event: Event): void => {

@@ -308,7 +308,7 @@ function JobTable({ jobs, listed, sort, show: showRows, more }: JobTableProps) {
   };
   const chosen = jobs.filter((job) => selected.has(idOf(job)));
   return (
-    <div
+    <section
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
       onFocusIn={() => setHeld(true)}
@@ -346,7 +346,7 @@ function JobTable({ jobs, listed, sort, show: showRows, more }: JobTableProps) {
           showRows(from, to);
         }}
       />
-    </div>
+    </section>
   );
 }
 

@@ -246,6 +246,7 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
         until: time,
         outcome: { enum: ['dead', 'cancelled', 'partly_delivered'] },
         trigger: text,
+        status: text,
         'configuration-id': text,
       },
       ['since'],

@@ -97,6 +97,7 @@ const spanDocument: DocumentShape = {
     until: 'until',
     outcome: 'outcome',
     trigger: 'trigger',
+    status: 'status',
     configurationId: 'configuration-id',
   },
   relationships: {},

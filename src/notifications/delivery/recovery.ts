@@ -22,6 +22,8 @@ export interface RecoveryFilter {
   readonly until: Instant;
   /** One trigger or event type; null for all. */
   readonly trigger: string | null;
+  /** How the last attempt was answered, as `answeredAs` reads it. Absent for all, and in those of earlier versions. */
+  readonly status?: string;
 }
 
 /**

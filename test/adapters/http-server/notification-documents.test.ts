@@ -155,6 +155,7 @@ it.each(['2026-01-01T00:00:00', '2026-01-01T00:00Z', '2026-01-01', 'yesterday'])
 it.each([
   ['trigger', { since: '2026-01-01T00:00:00Z', trigger: 'run:nope' }],
   ['outcome', { since: '2026-01-01T00:00:00Z', outcome: 'lost' }],
+  ['status', { since: '2026-01-01T00:00:00Z', status: '6xx' }],
   ['since', { since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' }],
 ])('points to the %s of a bulk redelivery, whatever finds the fault', async (member, asked) => {
   const ask = server();

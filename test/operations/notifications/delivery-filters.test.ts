@@ -1,10 +1,21 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createEngine } from '../../../src/engine.js';
+import { deleteNotificationConfiguration } from '../../../src/operations/notifications/configurations/pause-and-delete-configuration.js';
+import { updateNotificationConfiguration } from '../../../src/operations/notifications/configurations/update-notification-configuration.js';
 import {
   listDeliveries,
   listDeliveriesOfWorkspace,
   showDelivery,
 } from '../../../src/operations/notifications/log/list-deliveries.js';
-import { showBulkRedelivery, startBulkRedelivery } from '../../../src/operations/notifications/log/recoveries.js';
+import {
+  countRecoverable,
+  countRecoverableOfDocument,
+  listBulkRedeliveries,
+  showBulkRedelivery,
+  startBulkRedelivery,
+  startBulkRedeliveryOfDocument,
+} from '../../../src/operations/notifications/log/recoveries.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { create, must, mustFail, owner, publish, stranger, testEngine, workspaceId } from './engine-setup.js';
 
@@ -122,6 +133,106 @@ test('a bulk redelivery is shown with its progress', async () => {
   expect(shown).toMatchObject({ id, state: 'done', total: 2, redelivered: 2 });
   expect((await mustFail(showBulkRedelivery(engine, stranger, { recoveryId: id }))).type).toBe('not_found');
   expect((await mustFail(showBulkRedelivery(engine, owner, { recoveryId: 'none' }))).type).toBe('not_found');
+  await engine.stop();
+});
+
+const byAnswer = ['500', '503', '410', '404', '5xx', '4xx', '2xx', 'none', '599', undefined] as const;
+
+test('a bulk redelivery counts the deliveries that the list has with the same last answer', async () => {
+  const answer = fc.constantFrom(204, 404, 410, 500, 503, null);
+  const property = fc.asyncProperty(fc.array(answer, { maxLength: 8 }), fc.boolean(), async (statuses, isOfOne) => {
+    const { engine, one, ofWorkspace } = await answered(...statuses);
+    for (const status of byAnswer)
+      for (const trigger of ['run:errored', 'run:completed', undefined]) {
+        const filter = { status, trigger, outcome: 'dead' } as const;
+        const { items } = await ofWorkspace({ ...filter, configuration: isOfOne ? one : undefined });
+        const request = { workspaceId, since: 0, ...filter, configurationId: isOfOne ? one : undefined };
+        expect(await must(countRecoverable(engine, owner, request))).toEqual({ count: items.length, whole: true });
+      }
+    await engine.stop();
+  });
+  await fc.assert(property, { numRuns: 25 });
+});
+
+test('a bulk redelivery of what was cancelled goes by the last answer before', async () => {
+  const engine = await testEngine({ notifications: { delivery: { breaker: { failures: 0 } } } });
+  const { id } = await must(create(engine));
+  engine.start();
+  for (const status of [503, 500, 503]) {
+    engine.delivery.answer({ status });
+    await publish(engine, { runId: `run-${status}-${engine.clock.now()}` });
+    await engine.clock.advance(second);
+  }
+  await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes: { enabled: false } }));
+  await engine.clock.advance(second);
+  for (const status of byAnswer) {
+    const filter = { configurationId: id, outcome: 'cancelled', status } as const;
+    const { items } = await must(listDeliveries(engine, owner, filter));
+    const { count } = await must(countRecoverable(engine, owner, { workspaceId, since: 0, ...filter }));
+    expect([status, count]).toEqual([status, items.length]);
+  }
+  await engine.stop();
+});
+
+test('a bulk redelivery by answer goes on after a restart with the same ones only', async () => {
+  const { engine, other, ofWorkspace } = await answered();
+  await must(deleteNotificationConfiguration(engine, owner, { configurationId: other }));
+  for (let n = 0; n < 100; n += 1) {
+    engine.delivery.answer({ status: n % 20 < 10 ? 410 : 404 });
+    await publish(engine, { runId: `run-${n}` });
+    await engine.clock.advance(10);
+  }
+  const last = async (request: object) => (await ofWorkspace({ pageSize: 100, ...request })).items.length;
+  expect(await last({ status: '410', outcome: 'dead' })).toBe(50);
+  engine.delivery.answer(() => ({ status: 204, after: second }));
+  engine.delivery.clear();
+  const { id, status } = await must(startBulkRedelivery(engine, owner, { workspaceId, since: 0, status: '410' }));
+  expect(status).toBe('410');
+  await engine.clock.advance(300);
+  const stopped = engine.stop();
+  await engine.clock.advance(2 * second);
+  await stopped;
+  const between = await must(showBulkRedelivery(engine, owner, { recoveryId: id }));
+  expect(between).toMatchObject({ state: 'running', status: '410', total: 50 });
+  expect(between.redelivered).toBeGreaterThan(0);
+  expect(between.redelivered).toBeLessThan(50);
+
+  const { storage, clock, ids, delivery } = engine;
+  const next = createEngine({ storage, clock, ids, delivery }, settings);
+  next.start();
+  await clock.advance(minute);
+  const shown = await must(showBulkRedelivery(next, owner, { recoveryId: id }));
+  expect(shown).toMatchObject({ state: 'done', status: '410', redelivered: 50 });
+  expect(await last({ status: '204' })).toBe(50);
+  expect(await last({ status: '404', outcome: 'dead' })).toBe(50);
+  expect(await last({ status: '410' })).toBe(0);
+  await next.stop();
+});
+
+test('a bulk redelivery refuses what is no answer as the list does, and without one it is of all', async () => {
+  const { engine } = await answered(410);
+  for (const status of ['', '0', '99', '600', '5', 'xx', '5XX', '503 ', 'None', '1e2']) {
+    const list = await mustFail(listDeliveriesOfWorkspace(engine, owner, { workspaceId, status }));
+    const message = 'message' in list ? list.message : undefined;
+    expect(message).toContain('status');
+    const refused = { type: 'invalid_parameter', parameter: 'status', message };
+    const request = { workspaceId, since: 0, status };
+    expect(await mustFail(countRecoverable(engine, owner, request))).toEqual(refused);
+    expect(await mustFail(startBulkRedelivery(engine, owner, request))).toEqual(refused);
+    const document = { workspaceId, span: { since: '1970-01-01T00:00:00Z', status }, faults: [] };
+    const faults = [{ pointer: '/data/attributes/status', message }];
+    expect(await mustFail(countRecoverableOfDocument(engine, owner, document))).toMatchObject({ faults });
+    expect(await mustFail(startBulkRedeliveryOfDocument(engine, owner, document))).toMatchObject({ faults });
+  }
+  const span = { since: '1970-01-01T00:00:00Z', status: 5 } as never;
+  const faults = [{ pointer: '/data/attributes/status', message: 'status must be a string' }];
+  const document = { workspaceId, span, faults: [] };
+  expect(await mustFail(countRecoverableOfDocument(engine, owner, document))).toMatchObject({ faults });
+  expect((await must(listBulkRedeliveries(engine, owner, { workspaceId }))).items).toEqual([]);
+  expect(await must(startBulkRedelivery(engine, owner, { workspaceId, since: 0 }))).toMatchObject({
+    status: null,
+    total: 2,
+  });
   await engine.stop();
 });
 

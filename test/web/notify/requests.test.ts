@@ -138,10 +138,17 @@ describe('filters in the address', () => {
   });
 
   it('a bulk keeps the end of the set that was counted', () => {
-    const bulk = { outcome: 'dead', since: '2026-11-30T13:50:00Z', trigger: '', configuration: '' } as const;
+    const bulk = {
+      outcome: 'dead',
+      since: '2026-11-30T13:50:00Z',
+      trigger: '',
+      status: '',
+      configuration: '',
+    } as const;
     expect(spanOf(bulk, 0)).toEqual({ outcome: 'dead', since: bulk.since, until: '1970-01-01T00:00:00.000Z' });
-    expect(spanOf({ ...bulk, trigger: 'a.b', configuration: 'nc-1' }, 0)).toMatchObject({
+    expect(spanOf({ ...bulk, trigger: 'a.b', status: '5xx', configuration: 'nc-1' }, 0)).toMatchObject({
       trigger: 'a.b',
+      status: '5xx',
       configurationId: 'nc-1',
     });
   });

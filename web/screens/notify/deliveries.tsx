@@ -9,7 +9,7 @@ import { View } from '../../parts/view.js';
 import { durationText } from '../../rules/durations.js';
 import { failureName, outcomeWords } from '../../rules/notification-words.js';
 import { useConfigurations } from './configurations.js';
-import { BulkPanel } from './recoveries.js';
+import { answerWords, BulkPanel } from './recoveries.js';
 import { askedOf, type DeliveryFilters, filtersOf, isFiltered } from './requests.js';
 import {
   type Configuration,
@@ -200,7 +200,7 @@ function Filters({ filters, names }: FiltersProps) {
         options={[
           ['', 'any'],
           ...[...new Set([...statuses, ...(filters.status === '' ? [] : [filters.status])])].map(
-            (each) => [each, each === 'none' ? 'no answer' : each] as const,
+            (each) => [each, answerWords(each)] as const,
           ),
         ]}
       />

@@ -371,7 +371,7 @@ function countMissed(
 ): ResultAsync<readonly CountedBulk[], { readonly type: string }> {
   const until = serverNow.peek();
   const counts = recoverableOutcomes.map((outcome) =>
-    countBulk(room, { outcome, since, trigger, configuration: '' }, until),
+    countBulk(room, { outcome, since, trigger, status: '', configuration: '' }, until),
   );
   return ResultAsync.combine(counts).map((all) => all.filter(({ count }) => count > 0));
 }

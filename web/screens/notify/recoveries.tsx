@@ -1,6 +1,5 @@
 import { err, ok, ResultAsync } from 'neverthrow';
-import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, type EntryOf, messageOf } from '../../app/engine.js';
 import { keepEqual, useRead } from '../../app/read.js';
 import { Link, navigate } from '../../app/router.js';
@@ -19,6 +18,11 @@ import { outcomeOption, type Room, RoomScreen, roomAddress, SinceChoice } from '
 
 type Recovery = EntryOf<typeof box.recoveries.list>;
 type Failure = { readonly type: string };
+
+/** The last answer that a filter names. */
+export function answerWords(status: string): string {
+  return status === 'none' ? 'no answer' : status;
+}
 
 /** A counted set of deliveries. */
 export interface CountedBulk {
@@ -77,7 +81,8 @@ export function askBulk(room: Room, all: readonly CountedBulk[], nameOf: (config
                   , of <Text of={bulk.trigger} />
                 </>
               )}
-              , to {bulk.configuration === '' ? 'all enabled configurations' : <Text of={nameOf(bulk.configuration)} />}
+              {bulk.status !== '' && <Text of={`, whose last answer is ${answerWords(bulk.status)}`} />}, to{' '}
+              {bulk.configuration === '' ? 'all enabled configurations' : <Text of={nameOf(bulk.configuration)} />}
             </li>
           ))}
         </ul>
@@ -117,7 +122,7 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
   const [found, setFound] = useState<(CountedBulk & { readonly whole: boolean }) | undefined>(undefined);
   const [failure, setFailure] = useState('');
   const latest = useRef(0);
-  const { trigger, configuration } = filters;
+  const { trigger, status, configuration } = filters;
   useEffect(() => {
     latest.current += 1;
     const turn = latest.current;
@@ -125,12 +130,12 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
     setFailure('');
     if (since === '') return setFailure('Choose a time from which on.');
     const count = async (): Promise<void> => {
-      const result = await countBulk(room, { outcome, since, trigger, configuration }, serverNow.peek());
+      const result = await countBulk(room, { outcome, since, trigger, status, configuration }, serverNow.peek());
       if (turn !== latest.current) return;
       result.match(setFound, (error) => setFailure(messageOf(error)));
     };
     void count();
-  }, [outcome, since, trigger, configuration]);
+  }, [outcome, since, trigger, status, configuration]);
   return (
     <div class="toolbar">
       <Choice
@@ -147,7 +152,7 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
         ) : (
           <Text of={`to ${names.get(configuration) ?? 'this configuration'}`} />
         )}
-        {filters.status === '' ? '' : '; the filter by answer does not apply here'}
+        {status !== '' && <Text of={`, last answer: ${answerWords(status)}`} />}
       </span>
       <span role="status">
         {failure !== '' ? (
@@ -224,31 +229,9 @@ function Progress({ of: { redelivered, total } }: { readonly of: Pick<Recovery, 
   );
 }
 
-interface StopProps {
-  readonly run: () => void;
-  /** Gets the focus from the button, which goes when nothing is left to stop. */
-  readonly outcome: RefObject<HTMLElement | null>;
-}
-
-function Stop({ run, outcome }: StopProps) {
-  const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    const element = button.current;
-    return () => {
-      if (element !== null && document.activeElement === element) outcome.current?.focus();
-    };
-  }, []);
-  return (
-    <button type="button" class="danger" ref={button} onClick={run}>
-      Stop
-    </button>
-  );
-}
-
 /** The progress of a bulk redelivery. */
 export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id: string }) {
   const recovery = useRead(`recovery:${id}`, { waits: true, read: (how) => box.recoveries.show(id, how) });
-  const status = useRef<HTMLParagraphElement>(null);
   const stop = async (): Promise<void> => {
     const stopped = await box.recoveries.cancel(id);
     stopped.match(
@@ -267,7 +250,7 @@ export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id:
       >
         {(value) => (
           <div class="panel stack">
-            <p role="status" ref={status} tabIndex={-1}>
+            <p role="status">
               <RecoveryState of={value} />
             </p>
             <p>
@@ -275,13 +258,18 @@ export function RecoveryScreen({ room, id }: { readonly room: Room; readonly id:
             </p>
             <Facts
               of={[
+                value.status !== null && ['Last answer', answerWords(value.status)],
                 ['Begun', <Time at={value.createdAt} />],
                 ['Ended', <Time at={value.finishedAt} none="not yet" />],
                 ['ID', <Id of={value.id} />],
               ]}
             />
             <div class="actions">
-              {value.state === 'running' && <Stop run={() => void stop()} outcome={status} />}
+              {value.state === 'running' && (
+                <button type="button" class="danger" onClick={() => void stop()}>
+                  Stop
+                </button>
+              )}
               <Link to={roomAddress(room, ['deliveries'], { outcome: 'dead' })}>What is given up now</Link>
               <Link to={roomAddress(room, ['deliveries'], { outcome: 'pending' })}>What waits now</Link>
             </div>

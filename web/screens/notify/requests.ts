@@ -75,16 +75,19 @@ export interface Bulk {
   /** RFC 3339; of the end of a delivery. */
   readonly since: string;
   readonly trigger: string;
+  /** As in the filters. */
+  readonly status: string;
   readonly configuration: string;
 }
 
 /** The deliveries of a bulk redelivery. `until` keeps the set as it was counted. */
-export function spanOf({ outcome, since, trigger, configuration }: Bulk, until: number): BulkRedeliverySpan {
+export function spanOf({ outcome, since, trigger, status, configuration }: Bulk, until: number): BulkRedeliverySpan {
   return {
     outcome,
     since,
     until: new Date(until).toISOString(),
     ...(trigger === '' ? {} : { trigger }),
+    ...(status === '' ? {} : { status }),
     ...(configuration === '' ? {} : { configurationId: configuration }),
   };
 }

@@ -8,6 +8,7 @@ const spanOptions = {
   until: option.text('TIME', 'only deliveries that ended before this time (now)'),
   outcome: option.text('OUTCOME', 'outcome of the deliveries (dead)', ['dead', 'cancelled', 'partly_delivered']),
   trigger: option.text('TRIGGER', 'only this trigger or type'),
+  status: option.text('STATUS', 'only this last answer: a code, a class such as 5xx, or none'),
   configuration: option.text('ID', 'only this configuration'),
 } as const;
 
@@ -36,13 +37,16 @@ const list = command({
   summary: 'list the recoveries of a workspace with their progress',
   run: async (invocation, workspace = '') => {
     const { items: found } = await orThrow(invocation.box.recoveries.list(workspace));
-    const rows = found.map(({ id, state, redelivered, total, createdAt }) => [
+    const rows = found.map(({ id, state, status, redelivered, total, createdAt }) => [
       id,
       state,
+      status ?? 'any',
       `${redelivered} of ${total}`,
       createdAt,
     ]);
-    return print(invocation, found, () => tableOf(['ID', 'State', 'Sent again', 'Started'], rows, 'no recoveries'));
+    return print(invocation, found, () =>
+      tableOf(['ID', 'State', 'Answer', 'Sent again', 'Started'], rows, 'no recoveries'),
+    );
   },
 });
 
@@ -56,13 +60,14 @@ const cancel = command({
 });
 
 function spanOf({ parameters, options }: Invocation<typeof spanOptions>) {
-  const { until, outcome, trigger, configuration } = options;
+  const { until, outcome, trigger, status, configuration } = options;
   return {
     since: parameters[1] ?? '',
     ...optional('until', until),
     // The server validates it and lists the allowed ones.
     ...optional('outcome', outcome as 'dead' | undefined),
     ...optional('trigger', trigger),
+    ...optional('status', status),
     ...optional('configurationId', configuration),
   };
 }

@@ -1,4 +1,5 @@
 import type { DestinationKind } from '../../../notifications/configurations/destination.js';
+import { answeredAs } from '../../../notifications/delivery/answer-filter.js';
 import {
   type Attempt,
   type Delivery,
@@ -106,8 +107,10 @@ export function isFailed(outcome: DeliveryOutcome | null): outcome is Recoverabl
 export const readAtOnce = 500;
 
 /** Whether a bulk redelivery re-sends the delivery. Erased events have nothing to send, and samples are not missed. */
-export function isSelected(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
-  return delivery.erased !== true && delivery.sample !== true && (trigger === null || trigger === delivery.trigger);
+export function isSelected(delivery: Delivery, of: Pick<RecoveryFilter, 'trigger' | 'status'>): boolean {
+  const { erased, sample, trigger, attempts } = delivery;
+  if (erased === true || sample === true || (of.trigger ?? trigger) !== trigger) return false;
+  return answeredAs(of.status)?.(attempts.at(-1)) === true;
 }
 
 /** Deliveries of a configuration that ended in the time range, oldest end first, beginning after `after`. */

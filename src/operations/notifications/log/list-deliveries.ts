@@ -1,8 +1,8 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
+import { answeredAs, answerFault } from '../../../notifications/delivery/answer-filter.js';
 import {
-  type Attempt,
   type Delivery,
   type DeliveryOutcome,
   deliveries,
@@ -206,8 +206,7 @@ function dueAt({ createdAt, attempts }: Delivery, due: Instant, clock: QueueCloc
 interface Filter {
   readonly outcome: DeliveryOutcome | null;
   readonly trigger: string | null;
-  /** Whether a delivery with this last attempt is listed. */
-  readonly isAnswered: (last: Attempt | undefined) => boolean;
+  readonly isAnswered: NonNullable<ReturnType<typeof answeredAs>>;
   readonly since: Instant;
   readonly until: Instant;
 }
@@ -220,26 +219,13 @@ function readFilter(view: ReadView, request: DeliveryFilters): Result<Filter, In
   const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = request;
   if (Number.isNaN(since) || Number.isNaN(until)) return invalidFilter('since', 'since and until must be times');
   const isAnswered = answeredAs(request.status);
-  if (isAnswered === null) {
-    return invalidFilter('status', 'The status must be an HTTP status code, a class such as 5xx, or none');
-  }
+  if (isAnswered === null) return invalidFilter('status', answerFault);
   const trigger = readTriggerFilter(view, 'filter[trigger]', request.trigger);
   return trigger.map((named) => ({ outcome, trigger: named, isAnswered, since, until }));
 }
 
 function invalidFilter(name: string, message: string): Result<never, InvalidParameter> {
   return err({ type: 'invalid_parameter', parameter: `filter[${name}]`, message });
-}
-
-/** Null for a value that is none. */
-function answeredAs(status: unknown): Filter['isAnswered'] | null {
-  if (status === undefined) return () => true;
-  if (status === 'none') return (last) => last?.status === null && last.failure !== null;
-  if (typeof status !== 'string' || !/^[1-5](?:\d\d|xx)$/.test(status)) return null;
-  const [from, to] = status.endsWith('xx')
-    ? [status.replace('xx', '00'), status.replace('xx', '99')]
-    : [status, status];
-  return (last) => typeof last?.status === 'number' && last.status >= Number(from) && last.status <= Number(to);
 }
 
 /** Entries examined in one step. */

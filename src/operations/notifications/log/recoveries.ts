@@ -2,10 +2,12 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
+import { answeredAs, answerFault } from '../../../notifications/delivery/answer-filter.js';
 import type { Delivery } from '../../../notifications/delivery/delivery.js';
 import {
   type RecoverableOutcome,
   type Recovery,
+  type RecoveryFilter,
   recoverableOutcome,
   recoverableOutcomes,
   recoveries,
@@ -33,19 +35,6 @@ import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
 import { listDeliveries } from './list-deliveries.js';
 import { endOf, type Recovered, readRecoverableOutcome, recoverDeliveries } from './redeliver.js';
 
-/** Selection of the deliveries of a bulk redelivery; times as `2026-01-02T03:04:05Z`. */
-export interface BulkRedeliverySpan {
-  readonly since: string;
-  /** Default: now. */
-  readonly until?: string;
-  /** Default: `dead`. */
-  readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
-  /** A trigger or an event type; default: all. */
-  readonly trigger?: string;
-  /** Default: all enabled configurations of the workspace. */
-  readonly configurationId?: string;
-}
-
 /** The time range whose deliveries are sent again; times as `2026-01-02T03:04:05Z`. */
 export interface RecoverySpan {
   readonly since: string;
@@ -53,6 +42,16 @@ export interface RecoverySpan {
   readonly until?: string;
   /** Default: `dead`. */
   readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
+}
+
+/** Selection of the deliveries of a bulk redelivery; times as `2026-01-02T03:04:05Z`. */
+export interface BulkRedeliverySpan extends RecoverySpan {
+  /** A trigger or an event type; default: all. */
+  readonly trigger?: string;
+  /** Last answer: a status code, a class such as `5xx`, or `none` for no answer; default: all. */
+  readonly status?: string;
+  /** Default: all enabled configurations of the workspace. */
+  readonly configurationId?: string;
 }
 
 /** Selects the deliveries to re-send: of a workspace or one of its configurations, ended in a time range. */
@@ -68,6 +67,8 @@ interface BulkRedeliveryRequest {
   readonly until?: Instant | undefined;
   /** Any form of a trigger; all when absent. */
   readonly trigger?: string | undefined;
+  /** As `answeredAs` reads it; all when absent. */
+  readonly status?: string | undefined;
 }
 
 /** The progress of a bulk redelivery; times are RFC 3339 in UTC with milliseconds. */
@@ -76,6 +77,8 @@ export interface RecoveryView {
   readonly workspaceId: string;
   /** Whether it is running, done or cancelled. */
   readonly state: 'running' | 'done' | 'cancelled';
+  /** Of which last answer the deliveries are: a status code, a class such as `5xx`, or `none`; null for all. */
+  readonly status: string | null;
   /** The number of deliveries counted at its start. */
   readonly total: number;
   /** The number of redeliveries requested so far. */
@@ -195,7 +198,7 @@ function maySee(view: ReadView, caller: Principal, { record, createIndex }: Row<
   return allowsWorkspace(caller, workspaceId, 'portal') && isOfPresentWorkspace(view, workspaceId, createIndex);
 }
 
-type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | 'outcome' | 'since' | 'until' | 'trigger'>;
+type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | keyof RecoveryFilter>;
 
 function decide(
   view: ReadView,
@@ -203,7 +206,7 @@ function decide(
   request: BulkRedeliveryRequest,
   now: Instant,
 ): Result<Decided, NotFound | InvalidParameter> {
-  const { workspaceId, configurationId, since } = request;
+  const { workspaceId, configurationId, since, status } = request;
   const until = request.until ?? Math.max(since, now + 1);
   const workspace = findWorkspace(view, caller, workspaceId);
   if (workspace.isErr()) return err(workspace.error);
@@ -211,6 +214,7 @@ function decide(
   if (fault !== undefined) return err(fault);
   const outcome = readRecoverableOutcome(request.outcome);
   if (outcome.isErr()) return err(outcome.error);
+  if (answeredAs(status) === null) return err({ type: 'invalid_parameter', parameter: 'status', message: answerFault });
   const trigger = readTriggerFilter(view, 'trigger', request.trigger);
   if (trigger.isErr()) return err(trigger.error);
   const own = visibleConfigurations(view, caller, workspaceId);
@@ -225,6 +229,7 @@ function decide(
     since,
     until,
     trigger: trigger.value,
+    ...(status === undefined ? {} : { status }),
   });
 }
 
@@ -246,16 +251,11 @@ function countOf(view: ReadView, decided: Decided): RecoverableCount {
   return { count, whole: true };
 }
 
-function viewRecovery({ id, workspaceId, state, total, redelivered, createdAt, finishedAt }: Recovery): RecoveryView {
-  return {
-    id,
-    workspaceId,
-    state,
-    total,
-    redelivered,
-    createdAt: isoFromInstant(createdAt),
-    finishedAt: finishedAt === null ? null : isoFromInstant(finishedAt),
-  };
+function viewRecovery(recovery: Recovery): RecoveryView {
+  const { id, workspaceId, state, status = null, total, redelivered, finishedAt } = recovery;
+  const createdAt = isoFromInstant(recovery.createdAt);
+  const ended = finishedAt === null ? null : isoFromInstant(finishedAt);
+  return { id, workspaceId, state, status, total, redelivered, createdAt, finishedAt: ended };
 }
 
 /* Redeliveries as documents request them: the members are unchecked input. A missing or invisible configuration or workspace is reported first. */
@@ -318,11 +318,12 @@ function bulkOfDocument<T>(
       return undefined;
     };
     const trigger = text(span.trigger, 'trigger');
+    const status = text(span.status, 'status');
     const configurationId = text(span.configurationId, 'configuration-id');
     if (faults.length > 0 || since === undefined) {
       return listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(invalid(faults)));
     }
-    const request = { workspaceId, since, until, outcome, trigger, configurationId };
+    const request = { workspaceId, since, until, outcome, trigger, status, configurationId };
     return perform(context, caller, request).mapErr((error) =>
       error.type === 'invalid_parameter' ? invalid([faultAt(error.parameter, error.message)]) : error,
     );
