@@ -40,12 +40,12 @@ const list = command({
     const rows = found.map(({ id, state, status, redelivered, total, createdAt }) => [
       id,
       state,
-      status ?? 'any',
       `${redelivered} of ${total}`,
       createdAt,
+      status ?? 'any',
     ]);
     return print(invocation, found, () =>
-      tableOf(['ID', 'State', 'Answer', 'Sent again', 'Started'], rows, 'no recoveries'),
+      tableOf(['ID', 'State', 'Sent again', 'Started', 'Answer'], rows, 'no recoveries'),
     );
   },
 });
