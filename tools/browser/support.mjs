@@ -14,12 +14,12 @@ import { pathOf } from './browsers.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A Chromium that resolves these names to this machine; with SIGNALBOX_BROWSER=firefox a Firefox. */
-export function startBrowser(names) {
+export function startBrowser(names, env = process.env) {
   if (process.env.SIGNALBOX_BROWSER === 'firefox') return startFirefox({ names });
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',');
   // Root can run Chromium only without its sandbox.
   const args = [`--host-resolver-rules=${rules}`, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
-  return chromium.launch({ executablePath: pathOf('chromium'), args });
+  return chromium.launch({ executablePath: pathOf('chromium'), args, env });
 }
 
 /** A Firefox as people have it, driven over WebDriver BiDi. Downloads are kept in a folder, under their names. */

@@ -379,11 +379,14 @@ function Destinations() {
             </>
           )}
           {health.backlog > 0 ? `, ${health.backlog} wait` : ''}
-          {health.nextProbeAt !== null && (
-            <>
-              , next try <Time at={health.nextProbeAt} />
-            </>
-          )}{' '}
+          {health.nextProbeAt !== null &&
+            (Date.parse(health.nextProbeAt) > serverNow.value ? (
+              <>
+                , next try <Time at={health.nextProbeAt} />
+              </>
+            ) : (
+              ', the next delivery is a trial'
+            ))}{' '}
           <small>
             <Text of={workspace} />
           </small>
