@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../../adapters/cli/run-command.js';
+import { readTextFile } from '../../../../adapters/cli/terminal.js';
 import { testEngine } from '../../../../adapters/testing/index.js';
 import { exportStore, hostPrincipal, orThrow } from '../../../../src/index.js';
 import { endAll, signalbox, temporaryFolder } from '../cli-process.js';
@@ -83,9 +85,17 @@ describe('signalbox play', () => {
     [['/does/not/exist'], 1, 'ENOENT: no such file or directory'],
     [[new URL(import.meta.url).pathname], 1, 'line 1: '],
   ])('%j ends with %i and says %j', async (args, code, message) => {
-    const child = signalbox(['play', ...(code === 1 ? ['--listen', '127.0.0.1:0'] : []), ...args]);
-    expect((await child.ended).code, child.out()).toBe(code);
-    expect(child.error()).toMatch(/^signalbox: /);
-    expect(child.error()).toContain(message);
+    let error = '';
+    const terminal = {
+      ...{ environment: {}, isTerminal: false, colours: false, input: async () => '', readFile: readTextFile },
+      out: () => undefined,
+      error: (text: string) => {
+        error += text;
+      },
+    };
+    const listening = code === 1 ? ['--listen', '127.0.0.1:0'] : [];
+    expect(await runCommand(['play', ...listening, ...args], terminal as never)).toBe(code);
+    expect(error).toMatch(/^signalbox: /);
+    expect(error).toContain(message);
   });
 });
