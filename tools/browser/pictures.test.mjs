@@ -17,6 +17,8 @@ import { createRunner, functionDriver } from '../../dist/runner.js';
 import { testEngine } from '../../dist/testing.js';
 import { eventually, startBrowser, watchedPage } from './support.mjs';
 
+/** The Chromium that has drawn them. Another one draws controls and letters a little otherwise: then they are made again, with this number. */
+const drawnBy = 156;
 const pictures = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 /** Where what differs is put. */
 const found = fileURLToPath(new URL('../../tmp/pictures/', import.meta.url));
@@ -145,7 +147,10 @@ const ready = {
 };
 
 for (const name of ['now', 'jobs', 'plan', 'logs', 'delivery']) {
-  test(`${name} looks as in the guide`, async () => {
+  test(`${name} looks as in the guide`, async (context) => {
+    const isWritten = process.env.SIGNALBOX_PICTURES === 'write';
+    const version = Number.parseInt(browser.version(), 10);
+    if (!isWritten && version !== drawnBy) return context.skip(`Chromium ${drawnBy} has drawn the pictures, this is ${version}: make them again`);
     await page.goto(url + places[name]);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await ready[name]();
@@ -163,7 +168,7 @@ for (const name of ['now', 'jobs', 'plan', 'logs', 'delivery']) {
     );
     assert.deepEqual(faults, []);
     const kept = join(pictures, `${name}.png`);
-    if (process.env.SIGNALBOX_PICTURES === 'write') return writeFile(kept, drawn);
+    if (isWritten) return writeFile(kept, drawn);
     const [own, expected] = [drawn, await readFile(kept)].map((png) => PNG.sync.read(png));
     assert.deepEqual([own.width, own.height], [expected.width, expected.height]);
     const difference = new PNG({ width: own.width, height: own.height });
