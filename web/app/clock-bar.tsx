@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask } from '../parts/dialog.js';
 import { Copy, Text } from '../parts/text.js';
 import { announce } from '../parts/toasts.js';
+import { type Failure, messageOf } from './engine.js';
 import { isShown } from './live.js';
 import { rights } from './rights.js';
 import { place } from './router.js';
@@ -11,41 +12,50 @@ import { sessionHeaders } from './session.js';
 import { mountUrl } from './settings.js';
 import { exactTime, virtualNow } from './time.js';
 
-/** What the server says of its clock; times are RFC 3339. */
-interface ClockAnswer {
-  readonly now: string;
-  readonly start: string;
-  readonly end: string;
-  readonly target: string;
+/** Unix milliseconds. */
+interface Times {
+  readonly now: number;
+  readonly start: number;
+  readonly end: number;
+  readonly target: number;
+}
+
+/** Where the server's clock is. */
+interface ClockState extends Times {
   readonly isMoving: boolean;
+  /** How often time went back. */
   readonly world: number;
   readonly title: string;
 }
 
+/** As it comes: times are RFC 3339. */
+type ClockAnswer = Omit<ClockState, keyof Times> & Readonly<Record<keyof Times, string>>;
+
 const day = 86_400_000;
 const address = new URL('ui-clock', mountUrl);
-const clock = signal<ClockAnswer | undefined>(undefined);
+const clock = signal<ClockState | undefined>(undefined);
 
-/** Reads the clock, or begins to move it. Rejects with what the server says. */
-async function askClock(to?: number): Promise<ClockAnswer> {
-  const change = { method: 'POST', body: JSON.stringify({ to: to === undefined ? '' : new Date(to).toISOString() }) };
-  const response = await fetch(address, { headers: sessionHeaders, ...(to === undefined ? {} : change) });
+/** Reads the clock; with a time, begins to move it there. Rejects with what the server says. */
+async function askClock(to?: number): Promise<void> {
+  const change = to === undefined ? {} : { method: 'POST', body: JSON.stringify({ to: new Date(to).toISOString() }) };
+  const response = await fetch(address, { headers: sessionHeaders, ...change });
   if (!response.ok) throw new Error((await response.text()).trim() || `The server answered ${response.status}.`);
   const answer = (await response.json()) as ClockAnswer;
   // Time went back: nothing that was read is of the present installation.
   if (clock.peek() !== undefined && clock.peek()?.world !== answer.world) location.reload();
-  clock.value = answer;
-  virtualNow.value = Date.parse(answer.now);
-  return answer;
+  const now = Date.parse(answer.now);
+  const [start, end, target] = [Date.parse(answer.start), Date.parse(answer.end), Date.parse(answer.target)];
+  clock.value = { ...answer, now, start, end, target };
+  virtualNow.value = now;
 }
 
 function move(to: number): void {
-  const moved = (): ResultAsync<ClockAnswer, { readonly type: string; readonly message: string }> =>
-    ResultAsync.fromPromise(askClock(to), (error) => ({ type: 'clock', message: String(error) }));
-  if (to >= (virtualNow.peek() ?? 0)) {
-    void moved().mapErr(({ message }) => announce(message));
-    return;
-  }
+  const moved = (): ResultAsync<void, Failure> =>
+    ResultAsync.fromPromise(askClock(to), (error) => ({
+      type: 'clock',
+      message: error instanceof Error ? error.message : '',
+    }));
+  if (to >= (virtualNow.peek() ?? 0)) return void moved().mapErr((failure) => announce(messageOf(failure)));
   ask({
     title: `Go back to ${exactTime(to)}`,
     body: <p>Everything happens again as it did, without what was changed by hand since the start.</p>,
@@ -63,8 +73,8 @@ export function ClockBar() {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isOver = false;
     const follow = async (): Promise<void> => {
-      const answer = await askClock().catch(() => undefined);
-      if (!isOver) timer = setTimeout(() => void follow(), answer?.isMoving === true ? 250 : 1000);
+      await askClock().catch(() => undefined);
+      if (!isOver) timer = setTimeout(() => void follow(), clock.peek()?.isMoving === true ? 250 : 1000);
     };
     void follow();
     return () => {
@@ -76,32 +86,19 @@ export function ClockBar() {
   return known === undefined ? null : <Controls of={known} />;
 }
 
-function Controls({ of }: { readonly of: ClockAnswer }) {
-  const times: Times = {
-    now: Date.parse(of.now),
-    start: Date.parse(of.start),
-    end: Date.parse(of.end),
-    target: Date.parse(of.target),
-  };
-  const { now, target } = times;
+function Controls({ of }: { readonly of: ClockState }) {
+  const { now, target, isMoving, title } = of;
   return (
     <section class="toolbar clock" aria-label="Clock">
-      <Text of={of.title} />
+      <Text of={title} />
       <strong role="status">
         {exactTime(now)}
-        {of.isMoving && ` → ${exactTime(target)}`}
+        {isMoving && ` → ${exactTime(target)}`}
       </strong>
-      {rights.value?.management === true && <Moves {...times} />}
-      <Copy value={() => linkTo(of.now)} what="a link to this place and time" label="Copy a link" />
+      {rights.value?.management === true && <Moves {...of} />}
+      <Copy value={() => linkTo(now)} what="a link to this place and time" label="Copy a link" />
     </section>
   );
-}
-
-interface Times {
-  readonly now: number;
-  readonly start: number;
-  readonly end: number;
-  readonly target: number;
 }
 
 const steps = { '+1 min': 60_000, '+10 min': 600_000, '+1 h': 3_600_000, '+6 h': 6 * 3_600_000, '+1 day': day };
@@ -148,8 +145,8 @@ function Moves({ now, start, end, target }: Times) {
 }
 
 /** The address of what is shown, with the time. */
-function linkTo(at: string): string {
+function linkTo(at: number): string {
   const url = new URL(location.href);
-  url.searchParams.set('at', at);
+  url.searchParams.set('at', new Date(at).toISOString());
   return url.href;
 }

@@ -43,30 +43,20 @@ export async function playCommand(given: readonly string[], terminal: Terminal):
       behaviour: ({ JobType }) => (JobType.endsWith('batch') ? { ends: 'complete', after: batchSeconds * 1000 } : {}),
     });
   let shown: Shown | undefined;
-  const leave = (): void => {
-    shown?.release();
-    shown = undefined;
-  };
-  const playground = await Playground.begin(file ?? 'an empty cluster', { make, leave }).catch((error: unknown) => {
-    server.close();
-    throw new Stopped(messageOf(error));
-  });
-  const current = (): Shown | undefined => {
-    const { world } = playground;
-    if (world !== shown?.world) shown = world && shownBy(world, playground, host);
+  const playground = await Playground.begin(file ?? 'an empty cluster', { make, leave: () => shown?.release() }).catch(
+    (error: unknown) => {
+      server.close();
+      throw new Stopped(messageOf(error));
+    },
+  );
+  /** What shows the present installation. */
+  const current = (): Shown => {
+    if (shown?.world !== playground.world) shown = shownBy(playground, host);
     return shown;
   };
-  server.on('request', (request, response) => {
-    const listener = current()?.listener;
-    if (listener !== undefined) return listener(request, response);
-    const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
-    response.writeHead(503, headers).end('time goes back\n');
-  });
-  server.on('upgrade', (request, socket, head) => {
-    const upgrades = current()?.upgrades;
-    if (upgrades === undefined) socket.destroy();
-    else upgrades(request, socket, head);
-  });
+  server
+    .on('request', (request, response) => current().listener(request, response))
+    .on('upgrade', (request, socket, head) => current().upgrades(request, socket, head));
   if (!isLoopback(host)) terminal.error(`signalbox: whoever reaches ${origin} sees and changes everything here\n`);
   terminal.out(`listening on ${origin}\nweb page: ${origin}/ui/\n`);
   const failure = await Promise.race([signalled, playground.failure]);
@@ -79,7 +69,8 @@ export async function playCommand(given: readonly string[], terminal: Terminal):
 type Shown = ReturnType<typeof shownBy>;
 
 /** The interfaces of an installation. */
-function shownBy(world: TestEngine, clock: Playground, host: string) {
+function shownBy(clock: Playground, host: string) {
+  const { world } = clock;
   const page = { title: 'Playground', clock };
   const handler = createHttpHandler(world.engine, { access: 'open', hosts: [host], page });
   const upgrades = upgradeListener(handler);

@@ -10,7 +10,7 @@ const span = 30 * 86_400_000;
 interface Stage {
   /** Makes the installation as it is at the start, the same each time. */
   make(): Promise<TestEngine>;
-  /** Ends what waits for an installation that is about to end. */
+  /** Ends what waits for the installation that has just been replaced, and is about to end. */
   leave(): void;
 }
 
@@ -34,7 +34,6 @@ export class Playground implements PageClock {
   #number = 0;
   /** Undefined while the clock stands still. */
   #move: Promise<void> | undefined;
-  #isBetween = false;
   #isOver = false;
   #fail: (failure: { readonly error: unknown }) => void = () => undefined;
   /** Resolves if it cannot be made again or moved. */
@@ -55,9 +54,9 @@ export class Playground implements PageClock {
     return new Playground(title, stage, await settled(stage.make()));
   }
 
-  /** The present installation; undefined while another one takes its place. */
-  get world(): TestEngine | undefined {
-    return this.#isBetween ? undefined : this.#world;
+  /** The present installation. */
+  get world(): TestEngine {
+    return this.#world;
   }
 
   state(): PageClockState {
@@ -94,11 +93,10 @@ export class Playground implements PageClock {
 
   async #goBack(): Promise<void> {
     const next = await settled(this.#stage.make());
-    this.#isBetween = true;
-    this.#stage.leave();
-    await this.#world.stop();
+    const last = this.#world;
     this.#world = next;
     this.#number += 1;
-    this.#isBetween = false;
+    this.#stage.leave();
+    await last.stop();
   }
 }

@@ -1,4 +1,5 @@
 import { everybody, management } from '../../../src/api/access.js';
+import { instant } from '../../../src/api/text-codecs.js';
 import { type Instant, isoFromInstant } from '../../../src/index.js';
 import type { OptionKind } from '../../../src/options/check-options.js';
 import { port } from '../../../src/options/option-kinds.js';
@@ -56,7 +57,7 @@ export function clockRoutes(clock: PageClock | undefined): readonly Route[] {
 
 function instantIn(body: unknown): Instant | undefined {
   const to = isRecord(body) && Object.keys(body).length === 1 ? body['to'] : undefined;
-  return typeof to === 'string' && /^\d{4}-\d\d-\d\dT/.test(to) ? Date.parse(to) : undefined;
+  return typeof to === 'string' ? instant.parse(to, 'to').unwrapOr(undefined) : undefined;
 }
 
 function answer(clock: PageClock): HttpResponse {

@@ -82,6 +82,7 @@ describe('/ui-clock', () => {
     ['after the end', { to: '2030-01-02T00:00:00.001Z' }],
     ['no time', { to: 'tomorrow' }],
     ['a day', { to: '2030-01-01' }],
+    ['a time of no zone', { to: '2030-01-01T01:00:00' }],
     ['a number', { to: start }],
     ['a month that does not exist', { to: '2030-13-01T00:00:00Z' }],
     ['nothing', {}],

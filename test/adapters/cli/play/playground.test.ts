@@ -62,10 +62,7 @@ async function worldAt(at: number): Promise<unknown> {
   return contentsOf(world);
 }
 
-const present = (playground: Playground): Promise<unknown> => {
-  if (playground.world === undefined) throw new Error('between two installations');
-  return contentsOf(playground.world);
-};
+const present = ({ world }: Playground): Promise<unknown> => contentsOf(world);
 
 describe('a playground', () => {
   it('has at any time what an installation has that went there once, whichever way it came', async () => {
@@ -96,7 +93,7 @@ describe('a playground', () => {
       },
     });
     playground.moveTo(start);
-    await playground.world?.settle();
+    await playground.world.settle();
     expect(playground.state()).toMatchObject({ now: start, isMoving: false, world: 0 });
     await playground.stop();
   });
@@ -104,15 +101,17 @@ describe('a playground', () => {
   it('forgets what was changed by hand when it goes back, and counts it', async () => {
     const left: unknown[] = [];
     const { playground, arrived, start } = await begin({ leave: () => left.push(playground.world) });
-    const box = playground.world?.engine.as(hostPrincipal);
-    await box?.jobs.stop('web');
-    const jobs = (await box?.jobs.list())?._unsafeUnwrap().value.items;
-    expect(jobs?.find(({ ID }) => ID === 'web')).toMatchObject({ Stop: true });
+    const first = playground.world;
+    const box = first.engine.as(hostPrincipal);
+    await orThrow(box.jobs.stop('web'));
+    const jobs = (await orThrow(box.jobs.list())).value.items;
+    expect(jobs.find(({ ID }) => ID === 'web')).toMatchObject({ Stop: true });
     await arrived(start + 30 * minute);
     await arrived(start + 20 * minute);
     expect(playground.state().world).toBe(1);
     // No caller gets the old one any more when what waits for it ends.
-    expect(left).toEqual([undefined]);
+    expect(left).toEqual([playground.world]);
+    expect(playground.world).not.toBe(first);
     expect(await present(playground)).toEqual(await worldAt(start + 20 * minute));
     await playground.stop();
   });
