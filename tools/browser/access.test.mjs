@@ -1,7 +1,7 @@
 // The web page: variables, access, evaluations and the capacity of nodes.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, eventually, startBrowser, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, openSignedIn, startBrowser, startServer, watchedPage } from './support.mjs';
 
 let server;
 let browser;
@@ -32,11 +32,7 @@ beforeEach(async () => {
 const putVariable = (path, Items, query = '') => call('PUT', `/v1/var/${path}${query}`, { Path: path, Items });
 const items = async (path) => (await call('GET', `/v1/var/${path}`)).Items;
 
-async function signedIn(path = '', secret = token) {
-  await context.request.post(`${server.url}/ui-session`, { data: { token: secret } });
-  await page.goto(`${server.url}/ui/${path}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-}
+const signedIn = (path = '', secret = token) => openSignedIn(page, server.url, secret, path);
 const button = (name) => page.getByRole('button', { name, exact: true });
 const clean = () => assert.deepEqual(faults, []);
 

@@ -1,7 +1,7 @@
 // The keyboard's focus after a control is gone or was disabled: always on something that can be seen, near to where it was.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, eventually, jobNamed, startBrowser, startServer, usedByKeyboard, watchedPage } from './support.mjs';
+import { callsOf, eventually, jobNamed, openSignedIn, startBrowser, startServer, usedByKeyboard, watchedPage } from './support.mjs';
 
 let server;
 let browser;
@@ -29,11 +29,7 @@ beforeEach(async () => {
   page.setDefaultTimeout(10_000);
 });
 
-async function signedIn(path = '', secret = token) {
-  await context.request.post(`${server.url}/ui-session`, { data: { token: secret } });
-  await page.goto(`${server.url}/ui/${path}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-}
+const signedIn = (path = '', secret = token) => openSignedIn(page, server.url, secret, path);
 const button = (name, within = page) => within.getByRole('button', { name, exact: true });
 const inDialog = (name) => button(name, page.getByRole('dialog'));
 const register = (job) => call('POST', '/v1/jobs', { Job: job });

@@ -1,7 +1,7 @@
 // The web page of a server with access control: addresses, sign-in, rights, and what people do with jobs.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, eventually, rewrite, sourceField, sourceText, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
+import { callsOf, eventually, openSignedIn, rewrite, sourceField, sourceText, startBrowser, startPrefixProxy, startServer, watchedPage } from './support.mjs';
 
 let server;
 let proxy;
@@ -49,11 +49,7 @@ const service = (ID, more = {}, script = 'exec sleep 600') => ({
 const register = (job, more = {}) => call('POST', '/v1/jobs', { Job: job, ...more });
 const stopped = (id) => call('DELETE', `/v1/job/${encodeURIComponent(id)}?purge=true`);
 
-async function signedIn(path = '', secret = token, base = server.url) {
-  await context.request.post(`${base}/ui-session`, { data: { token: secret } });
-  await page.goto(`${base}/ui/${path}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-}
+const signedIn = (path = '', secret = token, base = server.url) => openSignedIn(page, base, secret, path);
 
 /** The deployment of a job has ended: only then it can be scaled. */
 const settled = (id) =>

@@ -215,6 +215,13 @@ export async function watched(page) {
   return faults;
 }
 
+/** Signs the browser of a page in with a token, and opens a screen. */
+export async function openSignedIn(page, url, token, path = '') {
+  await page.context().request.post(`${url}/ui-session`, { data: { token } });
+  await page.goto(`${url}/ui/${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
 /** A new page of a context, and what `watched` collects of it. */
 export async function watchedPage(context) {
   const page = await context.newPage();

@@ -1,7 +1,7 @@
 // What if: simulations of plans, nodes and changes; actions on all jobs that a filter matches; policies that are tried.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { callsOf, eventually, rewrite, sourceField, sourceText, startBrowser, startNodes, startServer, violationsOf, watchedPage } from './support.mjs';
+import { callsOf, eventually, openSignedIn, rewrite, sourceField, sourceText, startBrowser, startNodes, startServer, violationsOf, watchedPage } from './support.mjs';
 
 let server;
 let nodes;
@@ -65,11 +65,7 @@ const running = (id, count) =>
     () => `${count} running allocations of ${id}`,
   );
 
-async function signedIn(path = '', secret = token) {
-  await context.request.post(`${server.url}/ui-session`, { data: { token: secret } });
-  await page.goto(`${server.url}/ui/${path}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-}
+const signedIn = (path = '', secret = token) => openSignedIn(page, server.url, secret, path);
 const button = (name) => page.getByRole('button', { name, exact: true });
 const clean = () => assert.deepEqual(faults, []);
 /** The cells of a table, by row. */
