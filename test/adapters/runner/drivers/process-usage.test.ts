@@ -19,6 +19,9 @@ it.skipIf(process.platform !== 'linux')(
     const { pid = 0 } = busy;
     // Linux counts in hundredths of a second: the loop must have used one.
     await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[13]).not.toBe('0');
+    // Sampling may have begun with another file of this worker: a sample may be older than the second process.
+    await expect.poll(async () => (await groupUsage(pid)).processes.length).toBe(2);
+    await expect.poll(async () => (await groupUsage(pid)).userPercent).toBeGreaterThan(0);
     const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => groupUsage(pid)));
     expect(first?.processes).toHaveLength(2);
     expect(first?.userPercent).toBeGreaterThan(0);
