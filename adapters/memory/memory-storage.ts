@@ -1,7 +1,7 @@
 import { checkOptions } from '../../src/options/check-options.js';
 import { amount, anything, optional } from '../../src/options/option-kinds.js';
 import type { ListQuery, Storage } from '../../src/ports/storage.js';
-import { type Snapshot, type SortedValues, sortedValues } from '../../src/storage/overlay.js';
+import { type Snapshot, SortedValues } from '../../src/storage/overlay.js';
 import {
   type AnyTable,
   type Entries,
@@ -196,7 +196,7 @@ class MemoryTable implements RowOwner {
   /** Index of the last write that changed the table. */
   changedAt = 1;
   readonly #rows = new Map<string, StoredRow>();
-  readonly #order = sortedValues<StoredRow>();
+  readonly #order = new SortedValues<StoredRow>();
   /** Every version of every index that some definition declares. Only grows: positions are those of `StoredRow.sortKeys`. */
   readonly #indexes: MemoryIndex[] = [];
   /** For each definition the positions of its indexes, in the order in which it declares them. */
@@ -286,7 +286,7 @@ class MemoryTable implements RowOwner {
   }
 
   #addIndex(table: AnyTable, index: NamedIndex): number {
-    const order = sortedValues<StoredRow>();
+    const order = new SortedValues<StoredRow>();
     // All entries are computed before any change: a definition that fails on a stored record must not leave an incomplete
     // index.
     const rows = [...this.#rows.values()];

@@ -1,6 +1,6 @@
 import type { ListQuery } from '../../src/ports/storage.js';
 import type { Key } from '../../src/shared/table.js';
-import { type Snapshot, type SortedValues, sortedValues } from '../../src/storage/overlay.js';
+import { type Snapshot, SortedValues } from '../../src/storage/overlay.js';
 import {
   type AnyTable,
   encodeEntry,
@@ -88,10 +88,10 @@ interface Interval {
 
 /** An order of a table's rows, as far as it is known. */
 class Order {
-  readonly #rows: SortedValues<string> = sortedValues();
+  readonly #rows = new SortedValues<string>();
   readonly #positions = new Map<string, string>();
   /** Disjoint parts, by their lower bounds: between the bounds of one, every row is in `#rows`. */
-  #covered: SortedValues<Interval> = sortedValues();
+  #covered: SortedValues<Interval> = new SortedValues();
   #parts = 0;
 
   constructor(readonly index: NamedIndex | undefined) {}
@@ -166,7 +166,7 @@ class Order {
   forget(): void {
     for (const position of this.#positions.values()) this.#rows.remove(position);
     this.#positions.clear();
-    this.#covered = sortedValues();
+    this.#covered = new SortedValues();
     this.#parts = 0;
   }
 }

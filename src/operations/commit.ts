@@ -49,6 +49,24 @@ export function commit<T, E>(
   caller: Principal,
   work: (tx: Transaction) => Result<T, E>,
 ): ResultAsync<Written<T>, E | StorageError> {
+  return committed(context, caller, work, (written) => written);
+}
+
+/** A commit of which only the value of the work is needed: a `map` of its outcome would cost as much as two rows. */
+export function commitValue<T, E>(
+  context: EngineContext,
+  caller: Principal,
+  work: (tx: Transaction) => Result<T, E>,
+): ResultAsync<T, E | StorageError> {
+  return committed(context, caller, work, ({ value }) => value);
+}
+
+function committed<T, E, R>(
+  context: EngineContext,
+  caller: Principal,
+  work: (tx: Transaction) => Result<T, E>,
+  outcomeOf: (written: Written<T>) => R,
+): ResultAsync<R, E | StorageError> {
   const generated = new GeneratedValues(context);
   let facts: readonly Fact[] = [];
   let accepted: AcceptedWrite | undefined;
@@ -79,7 +97,7 @@ export function commit<T, E>(
     }
   });
   // One step for both outcomes: every operation waits for it.
-  const settled = async (): Promise<Result<Written<T>, E | StorageError>> => {
+  const settled = async (): Promise<Result<R, E | StorageError>> => {
     let written: Result<Written<T>, E | StorageError>;
     try {
       written = await write;
@@ -91,14 +109,14 @@ export function commit<T, E>(
       const mayBeStored = isStoreFailure(written.error);
       accepted?.failed(mayBeStored);
       if (mayBeStored) context.outages.lastAt = context.clock.monotonic();
-      return written;
+      return err(written.error);
     }
     if (written.value.changed && noted !== undefined)
       context.parked.written({ from: noted.from, to: written.value.index, changes: noted.changes });
     accepted?.settled();
     for (const note of traced) context.traces.remember(note.evaluationId, note);
     for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
-    return written;
+    return ok(outcomeOf(written.value));
   };
   return new ResultAsync(settled());
 }

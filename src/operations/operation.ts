@@ -89,7 +89,8 @@ export function operationInput(
     case 'waiting':
       return { ...input, waiting, names };
     case 'plain':
-      return { ...input, faults, fromWire, names };
+      // A spread takes a slow path of V8 here, which costs more than the rest of a small call.
+      return Object.assign({ faults, fromWire, names }, input);
     case 'stream':
     case 'socket':
       return { ...input, signal };

@@ -133,18 +133,11 @@ export class Overlay implements Snapshot {
   }
 
   #change(change: Change): void {
-    const changes = this.#changesOf(change.table.name);
+    const { name } = change.table;
+    const changes = this.#tables.get(name) ?? new TableChanges(this.index);
+    this.#tables.set(name, changes);
     changes.set(change);
     changes.index = this.#index;
-  }
-
-  #changesOf(name: string): TableChanges {
-    let changes = this.#tables.get(name);
-    if (changes === undefined) {
-      changes = new TableChanges(this.index);
-      this.#tables.set(name, changes);
-    }
-    return changes;
   }
 }
 
@@ -239,7 +232,7 @@ class TableChanges {
   #orderOf(table: AnyTable, index: string | undefined): Order {
     const known = this.#orders?.get(index);
     if (known?.table === table) return known;
-    const order: Order = { table, rows: sortedValues(), replaced: [] };
+    const order: Order = { table, rows: new SortedValues(), replaced: [] };
     for (const { before, after } of this.changes.values()) {
       const key = after?.sortKey(table, index);
       if (key !== undefined) order.rows.set(key, after as PendingRow);
@@ -272,14 +265,6 @@ function merged(
   return rows;
 }
 
-/** Values under string keys in `<` order. Inserts and removals shift at most one chunk, so they stay cheap at any size. */
-export interface SortedValues<V> {
-  set(key: string, value: V): void;
-  remove(key: string): void;
-  /** Values with `lower <= key < upper`, first (or last, when reversed) first, at most `limit`. */
-  scan(lower: string, upper: string, reverse: boolean, limit: number): V[];
-}
-
 interface Chunk<V> {
   readonly keys: string[];
   readonly values: V[];
@@ -288,96 +273,93 @@ interface Chunk<V> {
 /** Above this a chunk is cut in two. Shifting a hundred references costs less than one more level of search. */
 const CHUNK_LIMIT = 128;
 
-/** An empty sorted collection: a list of sorted chunks, found by binary search on their first keys. */
-export function sortedValues<V>(): SortedValues<V> {
-  const chunks: Chunk<V>[] = [];
-  return {
-    set: (key, value) => setValue(chunks, key, value),
-    remove: (key) => removeValue(chunks, key),
-    scan: (lower, upper, reverse, limit) =>
-      reverse ? scanBackward(chunks, lower, upper, limit) : scanForward(chunks, lower, upper, limit),
-  };
+/** Values under string keys in `<` order. Inserts and removals shift at most one chunk, so they stay cheap at any size. */
+export class SortedValues<V> {
+  readonly #chunks: Chunk<V>[] = [];
+  /** Where each chunk begins, the first one with every key. Searched instead of the chunks, which are apart in memory. */
+  readonly #starts: string[] = [''];
+
+  set(key: string, value: V): void {
+    // Appending is the common case (growing indexes, times) and must pay neither for a search nor for a shift.
+    const end = this.#chunks.length - 1;
+    const last = this.#chunks[end];
+    if (last !== undefined && key > (last.keys.at(-1) as string)) {
+      last.keys.push(key);
+      last.values.push(value);
+      if (last.keys.length > CHUNK_LIMIT) this.#split(end, last);
+      return;
+    }
+    const at = this.#chunkFor(key);
+    const chunk = this.#chunks[at];
+    if (chunk === undefined) {
+      this.#chunks.push({ keys: [key], values: [value] });
+      return;
+    }
+    const position = lowerBound(chunk.keys, key);
+    if (chunk.keys[position] === key) {
+      chunk.values[position] = value;
+      return;
+    }
+    insert(chunk.keys, position, key);
+    insert(chunk.values, position, value);
+    if (chunk.keys.length > CHUNK_LIMIT) this.#split(at, chunk);
+  }
+
+  remove(key: string): void {
+    const at = this.#chunkFor(key);
+    const { keys, values } = this.#chunks[at] ?? nothing;
+    const position = lowerBound(keys, key);
+    if (keys[position] !== key) return;
+    keys.splice(position, 1);
+    values.splice(position, 1);
+    if (keys.length > 0) return;
+    this.#chunks.splice(at, 1);
+    // The chunk after the first one takes its place.
+    this.#starts.splice(Math.max(at, 1), 1);
+  }
+
+  /** Values with `lower <= key < upper`, first (or last, when reversed) first, at most `limit`. */
+  scan(lower: string, upper: string, reverse: boolean, limit: number): V[] {
+    const found: V[] = [];
+    const step = reverse ? -1 : 1;
+    for (let at = this.#chunkFor(reverse ? upper : lower); found.length < limit; at += step) {
+      const chunk = this.#chunks[at];
+      if (chunk === undefined) break;
+      const start = lowerBound(chunk.keys, lower);
+      const end = lowerBound(chunk.keys, upper);
+      let i = reverse ? end - 1 : start;
+      for (; i >= start && i < end && found.length < limit; i += step) found.push(chunk.values[i] as V);
+      // Keys beyond the bound are in this chunk: none of the next is within it.
+      if (reverse ? start > 0 : end < chunk.keys.length) break;
+    }
+    return found;
+  }
+
+  #split(at: number, { keys, values }: Chunk<V>): void {
+    // At the very end keys are likely to keep growing: leave the full chunk full.
+    const cut = at === this.#chunks.length - 1 ? CHUNK_LIMIT - (CHUNK_LIMIT >> 3) : CHUNK_LIMIT >> 1;
+    this.#starts.splice(at + 1, 0, keys[cut] as string);
+    this.#chunks.splice(at + 1, 0, { keys: keys.splice(cut), values: values.splice(cut) });
+  }
+
+  /** The chunk that has the key, or would get it. */
+  #chunkFor(key: string): number {
+    const above = lowerBound(this.#starts, key);
+    return above === 0 || this.#starts[above] === key ? above : above - 1;
+  }
 }
 
-function setValue<V>(chunks: Chunk<V>[], key: string, value: V): void {
-  // Appending is the common case (growing indexes, times) and must pay neither for a search nor for a splice.
-  const last = chunks.at(-1);
-  const lastKey = last?.keys.at(-1);
-  if (last !== undefined && lastKey !== undefined && key > lastKey) {
-    last.keys.push(key);
-    last.values.push(value);
-    if (last.keys.length > CHUNK_LIMIT) split(chunks, chunks.length - 1, last);
-    return;
-  }
-  const at = chunkFor(chunks, key);
-  const chunk = chunks[at];
-  if (chunk === undefined) {
-    chunks.push({ keys: [key], values: [value] });
-    return;
-  }
-  const position = lowerBound(chunk.keys, key);
-  if (chunk.keys[position] === key) {
-    chunk.values[position] = value;
-    return;
-  }
-  chunk.keys.splice(position, 0, key);
-  chunk.values.splice(position, 0, value);
-  if (chunk.keys.length > CHUNK_LIMIT) split(chunks, at, chunk);
-}
+const nothing = { keys: [], values: [] };
 
-function split<V>(chunks: Chunk<V>[], at: number, chunk: Chunk<V>): void {
-  // At the very end keys are likely to keep growing: leave the full chunk full.
-  const cut = at === chunks.length - 1 ? CHUNK_LIMIT - (CHUNK_LIMIT >> 3) : CHUNK_LIMIT >> 1;
-  chunks.splice(at + 1, 0, { keys: chunk.keys.splice(cut), values: chunk.values.splice(cut) });
-}
-
-function removeValue<V>(chunks: Chunk<V>[], key: string): void {
-  const at = chunkFor(chunks, key);
-  const chunk = chunks[at];
-  if (chunk === undefined) return;
-  const position = lowerBound(chunk.keys, key);
-  if (chunk.keys[position] !== key) return;
-  chunk.keys.splice(position, 1);
-  chunk.values.splice(position, 1);
-  if (chunk.keys.length === 0) chunks.splice(at, 1);
-}
-
-function scanForward<V>(chunks: Chunk<V>[], lower: string, upper: string, limit: number): V[] {
-  const found: V[] = [];
-  for (let at = chunkFor(chunks, lower); at < chunks.length && found.length < limit; at++) {
-    const { keys, values } = chunks[at] as Chunk<V>;
-    const end = lowerBound(keys, upper);
-    for (let i = lowerBound(keys, lower); i < end && found.length < limit; i++) found.push(values[i] as V);
-    if (end < keys.length) break;
-  }
-  return found;
-}
-
-function scanBackward<V>(chunks: Chunk<V>[], lower: string, upper: string, limit: number): V[] {
-  const found: V[] = [];
-  for (let at = Math.min(chunkFor(chunks, upper), chunks.length - 1); at >= 0 && found.length < limit; at--) {
-    const { keys, values } = chunks[at] as Chunk<V>;
-    const start = lowerBound(keys, lower);
-    for (let i = lowerBound(keys, upper) - 1; i >= start && found.length < limit; i--) found.push(values[i] as V);
-    if (start > 0) break;
-  }
-  return found;
-}
-
-/** The last chunk whose first key is not above `key`; the first chunk when all are above. */
-function chunkFor<V>(chunks: Chunk<V>[], key: string): number {
-  let low = 0;
-  let high = chunks.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (((chunks[middle] as Chunk<V>).keys[0] as string) <= key) low = middle + 1;
-    else high = middle;
-  }
-  return low === 0 ? 0 : low - 1;
+/** As `splice`, in a third of the time at the length of a chunk. */
+function insert<T>(values: T[], position: number, value: T): void {
+  values.push(value);
+  for (let at = values.length - 1; at > position; at -= 1) values[at] = values[at - 1] as T;
+  values[position] = value;
 }
 
 /** Position of the first key that is at least `key`. */
-function lowerBound(keys: string[], key: string): number {
+function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {

@@ -4,7 +4,7 @@ import { type InvalidAccess, type RoleNotFound, unfitAccess } from '../../access
 import { policies, type RoleInput, roleFaults, roles, type StoredRole } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import { commit } from '../commit.js';
+import { commit, commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer, type ListRequest, namedSource } from '../listing/answer-list.js';
 import { compileFilter } from '../listing/filters.js';
@@ -44,7 +44,7 @@ export function putRole(
   };
   const faults = roleFaults(content);
   if (faults.length > 0) return errAsync(invalidAccess('role', faults));
-  return commit(context, caller, (tx) => storeRole(tx, id, content)).map(({ value }) => value);
+  return commitValue(context, caller, (tx) => storeRole(tx, id, content));
 }
 
 function storeRole(tx: Transaction, ID: string | undefined, input: RoleInput): Result<StoredRole, InvalidAccess> {

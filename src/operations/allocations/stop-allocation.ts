@@ -6,7 +6,7 @@ import { runOfAllocationId } from '../../functions/job-projection.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { stopRun } from '../functions/jobs-of-functions.js';
 import { readRunAnywhere } from '../records/function-jobs.js';
@@ -45,7 +45,7 @@ export function stopAllocation(
   if (fault !== undefined) return errAsync(fault);
   const ofRun = runOfAllocationId(id);
   if (ofRun !== undefined) return stopAllocationOfRun(context, caller, ofRun);
-  return commit(context, caller, (tx): Result<StoppedAllocation, AllocationCommandError> => {
+  return commitValue(context, caller, (tx): Result<StoppedAllocation, AllocationCommandError> => {
     const allocation = tx.get(allocations, [id.toLowerCase()])?.record;
     if (allocation === undefined) return err(commandRefused('not_found', 'allocation not found'));
     if (!allows(caller, allocation.Namespace, ['alloc-lifecycle'])) return err({ type: 'permission_denied' });
@@ -53,7 +53,7 @@ export function stopAllocation(
       markAsLeaving(tx, allocation, input);
       return { evalId: evaluation.ID, index: tx.index };
     });
-  }).map(({ value }) => value);
+  });
 }
 
 /** Cancels the run. */

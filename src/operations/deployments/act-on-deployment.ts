@@ -6,7 +6,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import type { DeploymentError, DeploymentNotFound } from '../../scheduler/deployment/deployment-errors.js';
 import type { DeploymentEvent } from '../../scheduler/deployment/transition-deployment.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type MovedDeployment, moveDeployment } from '../records/deployments/move-deployment.js';
 import type { Transaction } from '../write-transaction.js';
@@ -42,7 +42,7 @@ export function actOnDeployment(
   { deploymentId, capabilities }: DeploymentReference & { readonly capabilities: readonly Capability[] },
   eventOf: (deployment: Deployment) => DeploymentEvent,
 ): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
-  return commit(
+  return commitValue(
     context,
     caller,
     (tx): Result<ChangedDeployment, Refusal> =>
@@ -52,7 +52,7 @@ export function actOnDeployment(
         if (event.type === 'set_health') tx.cause = 'DeploymentAllocHealth';
         return moveDeployment(tx, deployment, event, true).map((moved) => settle(tx, moved));
       }),
-  ).map(({ value }) => value);
+  );
 }
 
 /** The deployment, for a caller who has one of the capabilities in its namespace. */

@@ -5,7 +5,7 @@ import type { FunctionPolicy } from '../../functions/define-function.js';
 import { cancellation, hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import type { StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
-import { commit } from '../commit.js';
+import { commit, commitValue } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import type { Transaction } from '../write-transaction.js';
 import type { FunctionsError, RunFilter } from './functions-api.js';
@@ -104,12 +104,12 @@ function changeRuns<E = never>(
 /** Removes those of the functions that no process has and of which no run is left. */
 function removeUnused(context: EngineContext, names: ReadonlySet<string>): ResultAsync<void, StorageError> {
   const { definitions } = context;
-  return commit<void, never>(context, hostPrincipal, (tx) => {
+  return commitValue<void, never>(context, hostPrincipal, (tx) => {
     for (const name of names) {
       const declared = tx.get(declarations, [name])?.record;
       if (declared === undefined || definitions.has(definitionKey(declared.namespace, name))) continue;
       if (!hasProcess(tx, name) && !hasRuns(tx, name)) removeFunction(tx, declared);
     }
     return ok(undefined);
-  }).map(() => undefined);
+  });
 }

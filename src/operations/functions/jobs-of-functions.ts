@@ -22,7 +22,7 @@ import type { ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import { isBase64 } from '../../shared/values.js';
-import { commit } from '../commit.js';
+import { commit, commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { countDispatch } from '../reactions/quotas.js';
 import { type RunOfJob, readRunAnywhere, setPaused } from '../records/function-jobs.js';
@@ -86,10 +86,10 @@ function withinRate(
   token: string,
 ): ResultAsync<void, DispatchRateExceeded | StorageError> {
   if (quotaOf(context.settings.jobs.quotas, namespace)?.dispatchesPerMinute === undefined) return okAsync(undefined);
-  return commit(context, caller, (tx) => {
+  return commitValue(context, caller, (tx) => {
     const until = tx.get(runKeys, ['idempotency', name, token])?.record.until;
     return typeof until === 'number' && until > tx.now ? ok(undefined) : countDispatch(tx, namespace);
-  }).map(() => undefined);
+  });
 }
 
 function stoppedFunction({ ID }: Job): DispatchRefused {

@@ -15,7 +15,7 @@ import {
 } from '../../jobs/errors.js';
 import { type JobReference, jobs, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { notDefinedHere } from '../functions/change-functions.js';
 import { dispatchFunction } from '../functions/jobs-of-functions.js';
@@ -111,7 +111,7 @@ function dispatchStored(
   { namespace, jobId }: { readonly namespace: string; readonly jobId: string },
   request: DispatchRequest,
 ): ResultAsync<DispatchedJob, DispatchJobError> {
-  return commit(context, caller, (tx): Result<DispatchedJob, DispatchJobError> => {
+  return commitValue(context, caller, (tx): Result<DispatchedJob, DispatchJobError> => {
     const accepted = acceptsRegistrations(tx);
     if (accepted.isErr()) return err(accepted.error);
     const parent = readJobRow(tx, namespace, jobId)?.record;
@@ -123,7 +123,7 @@ function dispatchStored(
     if (checked.isErr()) return err(checked.error);
     const known = instanceOfToken(tx, parent, request.idempotencyToken);
     return known === undefined ? dispatchWithin(tx, parent, request) : ok(knownInstance(known));
-  }).map(({ value }) => value);
+  });
 }
 
 function instanceOfToken(tx: Transaction, parent: Job, token: string): Job | undefined {

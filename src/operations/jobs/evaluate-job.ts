@@ -8,7 +8,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';
 import { readJobRow } from '../records/jobs/job-rows.js';
@@ -32,7 +32,7 @@ export function evaluateJob(
   input: EvaluateJobInput,
 ): ResultAsync<Registered, EvaluateJobError> {
   const namespace = namespaceOf(input);
-  return commit(context, caller, (tx): Result<Registered, EvaluateJobError> => {
+  return commitValue(context, caller, (tx): Result<Registered, EvaluateJobError> => {
     const job = readJobRow(tx, namespace, input.jobId)?.record;
     const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'evaluated');
     if (ofFunction !== undefined) return err(ofFunction);
@@ -44,7 +44,7 @@ export function evaluateJob(
     tx.put(evaluations, evaluation);
     const { index } = tx;
     return ok({ evalId: evaluation.ID, evalCreateIndex: index, jobModifyIndex: job.ModifyIndex, warnings: '', index });
-  }).map(({ value }) => value);
+  });
 }
 
 function refused(reason: EvaluationRefused['reason']): EvaluationRefused {

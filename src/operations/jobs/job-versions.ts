@@ -16,7 +16,7 @@ import {
 import { type JobReference, jobs, jobVersions, namespaceOf } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { commit } from '../commit.js';
+import { commit, commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';
 import { readJobRow, readJobVersion, readJobVersions } from '../records/jobs/job-rows.js';
@@ -52,7 +52,7 @@ export function revertJob(
     version: input.version,
     enforcedPriorVersion: input.enforcePriorVersion ?? null,
   };
-  return commit(context, caller, (tx): Result<Registered, RevertJobError> => {
+  return commitValue(context, caller, (tx): Result<Registered, RevertJobError> => {
     const current = readJobRow(tx, namespace, input.jobId)?.record;
     const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'reverted');
     if (ofFunction !== undefined) return err(ofFunction);
@@ -68,7 +68,7 @@ export function revertJob(
         }),
       ),
     );
-  }).map(({ value }) => value);
+  });
 }
 
 /** The version of a job to tag. */

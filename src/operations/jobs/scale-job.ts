@@ -23,7 +23,7 @@ import { warningsText } from '../../jobs/validation/problems.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { refusedForFunction } from '../records/function-jobs.js';
 import { readJobRow, type WrittenRegistration, writeRegistration } from '../records/jobs/job-rows.js';
@@ -89,7 +89,7 @@ export function scaleJob(
   const request = requestOf(input, upstream);
   const checked = checkScaleRequest(request, upstream);
   if (checked.isErr()) return errAsync(checked.error);
-  return commit(context, caller, (tx): Result<Registered, ScaleJobError> => {
+  return commitValue(context, caller, (tx): Result<Registered, ScaleJobError> => {
     const accepted = acceptsRegistrations(tx);
     if (accepted.isErr()) return err(accepted.error);
     const current = readJobRow(tx, namespace, input.jobId)?.record;
@@ -104,7 +104,7 @@ export function scaleJob(
         warnings,
       })),
     );
-  }).map(({ value }) => value);
+  });
 }
 
 /** Whether policies and quota allow the new count, with their warnings. */

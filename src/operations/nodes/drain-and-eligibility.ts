@@ -5,7 +5,7 @@ import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
 import { cancelDrain, type DrainSpec, startDrain } from '../../scheduler/nodes/decide-drain.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import { decideEligibility, type NodeWrite } from '../../scheduler/nodes/node-events.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
 import { evaluateForNode } from '../records/scheduling/node-evaluations.js';
@@ -52,10 +52,10 @@ export function withNode<T, E>(
   nodeId: string,
   work: (tx: Transaction, node: Node) => Result<T, E>,
 ): ResultAsync<T, NodeNotFound | E | StorageError> {
-  return commit(context, caller, (tx): Result<T, NodeNotFound | E> => {
+  return commitValue(context, caller, (tx): Result<T, NodeNotFound | E> => {
     const node = tx.get(nodes, [nodeId])?.record;
     return node === undefined ? err(nodeNotFound(nodeId)) : work(tx, node);
-  }).map(({ value }) => value);
+  });
 }
 
 /** The result after a changed node was stored. */

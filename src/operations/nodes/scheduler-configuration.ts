@@ -9,7 +9,7 @@ import {
   schedulerConfigurations,
 } from '../../scheduler/scheduler-configuration.js';
 import { stated } from '../../shared/values.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { signalCapacity } from '../reactions/node-rows.js';
 import { readSchedulerConfiguration as stored } from '../records/declared-rows.js';
@@ -61,7 +61,7 @@ export function setSchedulerConfiguration(
   });
   const algorithm = algorithmOf(SchedulerAlgorithm);
   if (algorithm.isErr()) return errAsync(algorithm.error);
-  return commit(context, caller, (tx) => {
+  return commitValue(context, caller, (tx): Result<{ updated: boolean; index: number }, never> => {
     const before = stored(tx);
     if (checkIndex !== undefined && checkIndex !== before.ModifyIndex) {
       return ok({ updated: false, index: before.ModifyIndex });
@@ -77,7 +77,7 @@ export function setSchedulerConfiguration(
     // Blocked evaluations may be placeable under the new configuration.
     signalCapacity(tx);
     return ok({ updated: true, index: tx.index });
-  }).map(({ value }) => value);
+  });
 }
 
 const nothingPreempted: PreemptionConfig = {

@@ -15,7 +15,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import { commit } from '../commit.js';
+import { commit, commitValue } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { LaunchSpans } from '../context/traces.js';
 import { type DispatchRunError, launchFunction } from '../functions/jobs-of-functions.js';
@@ -151,7 +151,7 @@ function launchStored(
   namespace: string,
   jobId: string,
 ): ResultAsync<ForcedLaunch, JobNotFound | ForceRefused | StorageError> {
-  return commit(context, caller, (tx): Result<ForcedLaunch, JobNotFound | ForceRefused> => {
+  return commitValue(context, caller, (tx): Result<ForcedLaunch, JobNotFound | ForceRefused> => {
     const job = readJobRow(tx, namespace, jobId)?.record;
     if (job === undefined) return err(jobNotFound(namespace, jobId));
     const at = decideForcedLaunch(job, tx.now);
@@ -161,5 +161,5 @@ function launchStored(
     if (record !== undefined) tx.put(periodicLaunches, { ...record, launchedAt: at.value });
     const { index } = tx;
     return ok({ jobId: launchedId(job.ID, at.value), evalId: evaluation?.ID ?? '', evalCreateIndex: index, index });
-  }).map(({ value }) => value);
+  });
 }

@@ -5,7 +5,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /** How long a result is reused, in milliseconds: unauthenticated callers may request it, and a check costs a write. */
@@ -78,10 +78,10 @@ const storeProbes = table<StoreProbe>('store_probes', (probe) => [probe.ID]);
  * locked by another process) cannot work. No reader waits for the table, so none is woken.
  */
 export function probeStore(context: EngineContext): ResultAsync<void, StorageError> {
-  return commit(context, hostPrincipal, (tx) => {
+  return commitValue(context, hostPrincipal, (tx) => {
     // Every process has a new owner name, so rows of earlier ones are removed.
     for (const { record } of tx.list(storeProbes)) tx.remove(storeProbes, [record.ID]);
     tx.put(storeProbes, { ID: context.owner, WrittenAt: tx.now });
     return ok(undefined);
-  }).map(() => undefined);
+  });
 }

@@ -24,7 +24,7 @@ import {
   variableDocument,
   variableStub,
 } from '../../variables/variable-document.js';
-import { commit } from '../commit.js';
+import { commitValue } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readNamespace } from '../records/declared-rows.js';
 import { decryptItems, encryptItems } from '../records/stored-secrets.js';
@@ -81,7 +81,7 @@ export function putVariable(
   const fault = faultOf({ ...input, namespace });
   if (input.items === undefined && input.lock === undefined) return errAsync(itemsMissing);
   if (fault !== undefined) return errAsync(invalid(fault));
-  return commit(context, caller, (tx) => storeVariable(context, tx, { ...input, namespace })).map(({ value }) => value);
+  return commitValue(context, caller, (tx) => storeVariable(context, tx, { ...input, namespace }));
 }
 
 /** `putVariable` or `renewLock`, as the input asks. */
@@ -199,7 +199,7 @@ export function renewLock(
 ): ResultAsync<VariableWritten, PermissionDenied | InvalidVariable | StorageError> {
   const { namespace = defaultNamespaceName, path, lockId } = input;
   if (!allowsVariable(caller, { namespace, path }, 'write')) return errAsync({ type: 'permission_denied' });
-  return commit(context, caller, (tx): Result<VariableWritten, InvalidVariable> => {
+  return commitValue(context, caller, (tx): Result<VariableWritten, InvalidVariable> => {
     const before = tx.get(variables, [namespace, path])?.record;
     if (before === undefined) return err({ type: 'invalid_variable', message: "variable doesn't exist" });
     const decided = decideRenewal(before, lockId, tx);
@@ -210,7 +210,7 @@ export function renewLock(
     const next = { ...before, lock: decided.value };
     tx.put(variables, next);
     return ok({ index: tx.index, conflict: false, value: variableDocument(variableStub(next, tx, lockId), null) });
-  }).map(({ value }) => value);
+  });
 }
 
 /** The variable to remove, with its check-and-set index. */
@@ -230,7 +230,7 @@ export function removeVariable(
 ): ResultAsync<VariableWritten, PermissionDenied | StorageError> {
   const { namespace = defaultNamespaceName, path, cas } = input;
   if (!allowsVariable(caller, { namespace, path }, 'destroy')) return errAsync({ type: 'permission_denied' });
-  return commit(context, caller, (tx): Result<VariableWritten, never> => {
+  return commitValue(context, caller, (tx): Result<VariableWritten, never> => {
     const before = tx.get(variables, [namespace, path])?.record;
     const wrongIndex = cas !== undefined && cas !== (before?.ModifyIndex ?? 0);
     if (wrongIndex || (before !== undefined && lockState(before, tx).type === 'held')) {
@@ -238,7 +238,7 @@ export function removeVariable(
     }
     if (before !== undefined) tx.remove(variables, [namespace, path]);
     return ok({ index: tx.index, conflict: false, value: absentVariable(namespace, path) });
-  }).map(({ value }) => value);
+  });
 }
 
 /** The result of a write of a variable. */

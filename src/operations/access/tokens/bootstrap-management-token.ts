@@ -4,7 +4,7 @@ import { hostPrincipal, type Principal } from '../../../access/principal.js';
 import { type StoredToken, type TokenDocument, tokenDocument, tokens } from '../../../access/tokens.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { contentHash } from '../../records/content-hash.js';
 import { secretHash } from '../../records/presented-secret.js';
@@ -19,7 +19,7 @@ export function bootstrapManagementToken(
   context: EngineContext,
   input: { readonly secret?: string } = {},
 ): ResultAsync<IssuedToken | undefined, StorageError> {
-  return commit(context, hostPrincipal, (tx) => {
+  return commitValue(context, hostPrincipal, (tx) => {
     if (tx.list(tokens, { index: 'by_management', limit: 1 }).length > 0) return ok(undefined);
     const secret = input.secret ?? tx.ids.next('token_secret');
     const sealed = context.cipher?.seal(secret);
@@ -38,7 +38,7 @@ export function bootstrapManagementToken(
     };
     tx.put(tokens, token);
     return ok({ token: tokenInfo(token), secret });
-  }).map(({ value }) => value);
+  });
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 import type { Indexed } from '../../../api/answers.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commit, commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { tokenRowOf } from '../../records/caller-standing.js';
 import { presentedBy, secretHash } from '../../records/presented-secret.js';
@@ -61,13 +61,13 @@ export function exchangeOneTimeToken(
   caller: Principal,
   { secret }: { readonly secret: string },
 ): ResultAsync<Indexed<TokenDocument>, PermissionDenied | StorageError> {
-  return commit(context, caller, (tx): Result<Indexed<TokenDocument>, PermissionDenied> => {
+  return commitValue(context, caller, (tx): Result<Indexed<TokenDocument>, PermissionDenied> => {
     const own = secretBehind(tx, secret, tx.now);
     const row = own === undefined ? undefined : tokenRowOf(tx, own);
     if (own === undefined || row === undefined || isExpired(row.record, tx.now)) return err(denied);
     tx.remove(oneTimeTokens, [row.record.accessor]);
     return ok({ index: tx.index, value: tokenDocument(row.record, own, tokenLookup(tx, row)) });
-  }).map(({ value }) => value);
+  });
 }
 
 /** The secret of the token behind a one-time token that can still be exchanged. */

@@ -4,7 +4,7 @@ import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/p
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import { tokenSecret } from '../../../options/option-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { contentHash } from '../../records/content-hash.js';
 import { secretHash } from '../../records/presented-secret.js';
@@ -61,9 +61,9 @@ export function putToken(
 ): ResultAsync<IssuedToken, PermissionDenied | UnfitSecret | StorageError> {
   const { secret } = input;
   if (!caller.management) return errAsync({ type: 'permission_denied' });
-  return (secret === undefined ? ok(undefined) : checkSecret(secret))
-    .asyncAndThen(() => commit(context, caller, (tx) => ok<IssuedToken, never>(storeToken(context, tx, input))))
-    .map(({ value }) => value);
+  return (secret === undefined ? ok(undefined) : checkSecret(secret)).asyncAndThen(() =>
+    commitValue(context, caller, (tx) => ok<IssuedToken, never>(storeToken(context, tx, input))),
+  );
 }
 
 function storeToken(context: EngineContext, tx: Transaction, input: TokenInput): IssuedToken {

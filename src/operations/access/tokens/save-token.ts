@@ -15,7 +15,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import { isUuid } from '../../../queries/page.js';
 import { durationTextFromNanos, type Milliseconds } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commit, commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { contentHash } from '../../records/content-hash.js';
 import { secretHash } from '../../records/presented-secret.js';
@@ -66,7 +66,7 @@ export function saveToken(
   caller: Principal,
   input: SaveTokenInput,
 ): ResultAsync<TokenDocument, SaveTokenError> {
-  return commit(context, caller, (tx) => storeToken(context, tx, input)).map(({ value }) => value);
+  return commitValue(context, caller, (tx) => storeToken(context, tx, input));
 }
 
 function storeToken(

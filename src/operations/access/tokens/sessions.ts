@@ -5,7 +5,7 @@ import { isExpired, oneTimeTokens, type StoredToken, sessions } from '../../../a
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { hour } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { credentialOf, isOver, tokenRowOf } from '../../records/caller-standing.js';
 import { secretHash } from '../../records/presented-secret.js';
@@ -33,9 +33,9 @@ export function createSession(
   credential: SessionCredential,
 ): ResultAsync<NewSession, PermissionDenied | StorageError> {
   // A guess is refused by a read, so it delays no writer.
-  return readResult(context, (view) => tokenBehind(view, credential, context.clock.now()))
-    .andThen(() => commit(context, hostPrincipal, (tx) => storeSession(tx, credential)))
-    .map(({ value }) => value);
+  return readResult(context, (view) => tokenBehind(view, credential, context.clock.now())).andThen(() =>
+    commitValue(context, hostPrincipal, (tx) => storeSession(tx, credential)),
+  );
 }
 
 function storeSession(tx: Transaction, credential: SessionCredential): Result<NewSession, PermissionDenied> {
@@ -78,7 +78,7 @@ export function removeSession(context: EngineContext, secret: string): ResultAsy
     .read((view) => view.get(sessions, key) !== undefined)
     .andThen((isKnown) =>
       isKnown
-        ? commit<void, never>(context, hostPrincipal, (tx) => ok(void tx.remove(sessions, key))).map(() => undefined)
+        ? commitValue<void, never>(context, hostPrincipal, (tx) => ok(void tx.remove(sessions, key)))
         : okAsync(undefined),
     );
 }

@@ -30,7 +30,7 @@ import { namespaceOf } from '../../../jobs/job-record.js';
 import { documentWarnings } from '../../../jobs/validation/job-warnings.js';
 import { warningsText } from '../../../jobs/validation/problems.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { readFunctionJob, refusedForFunction, registerFunctionJob } from '../../records/function-jobs.js';
 import { readJobRow, type WrittenRegistration, writeRegistration } from '../../records/jobs/job-rows.js';
@@ -146,7 +146,7 @@ export function registerJob(
     (seal === undefined ? ok(undefined) : checkSeal(tx, registration, seal)).andThen(() =>
       registerWithin(tx, registration),
     );
-  return commit(context, caller, register).map(({ value }) => value);
+  return commitValue(context, caller, register);
 }
 
 const noSource: SubmissionInput = { Source: '', Format: '', VariableFlags: null, Variables: '' };

@@ -22,7 +22,7 @@ import type {
 } from '../../../notifications/errors.js';
 import { users } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
 import { findWorkspace, visibleConfigurations } from '../find-resource.js';
@@ -101,7 +101,7 @@ async function create<E extends { readonly type: string }>(
   }
 
   const { workspaceId } = request;
-  const written = await commit<ConfigurationView, CreateConfigurationError | E>(context, caller, (tx) => {
+  return commitValue<ConfigurationView, CreateConfigurationError | E>(context, caller, (tx) => {
     const workspace = findWorkspace(tx, caller, workspaceId);
     if (workspace.isErr()) return err(workspace.error);
     const admitted = admit(tx);
@@ -128,7 +128,6 @@ async function create<E extends { readonly type: string }>(
     tx.emit('notification.configuration', { configurationId: id, workspaceId, change: 'created' });
     return ok(viewConfiguration(context, tx, configuration, workspace.value));
   });
-  return written.map(({ value }) => value);
 }
 
 function decide(

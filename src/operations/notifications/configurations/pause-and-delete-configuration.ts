@@ -3,7 +3,7 @@ import type { Principal } from '../../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration } from '../find-resource.js';
@@ -38,7 +38,7 @@ function setPause(
   { configurationId }: { readonly configurationId: string },
   paused: boolean,
 ): ResultAsync<ConfigurationView, NotFound | StorageError> {
-  return commit<ConfigurationView, NotFound>(context, caller, (tx) => {
+  return commitValue<ConfigurationView, NotFound>(context, caller, (tx) => {
     const found = findConfiguration(tx, caller, configurationId);
     if (found.isErr()) return err(found.error);
     const { configuration, workspace } = found.value;
@@ -47,7 +47,7 @@ function setPause(
       tx.emit('notification.configuration', { configurationId, workspaceId: workspace.id, change });
     }
     return ok(viewConfiguration(context, tx, configuration, workspace));
-  }).map(({ value }) => value);
+  });
 }
 
 /** Deletes a configuration. Its unfinished deliveries are cancelled; the log of earlier ones is kept. */
@@ -57,12 +57,12 @@ export function deleteNotificationConfiguration(
   request: { readonly configurationId: string },
 ): ResultAsync<void, NotFound | StorageError> {
   const { configurationId } = request;
-  return commit<void, NotFound>(context, caller, (tx) => {
+  return commitValue<void, NotFound>(context, caller, (tx) => {
     const found = findConfiguration(tx, caller, configurationId);
     if (found.isErr()) return err(found.error);
     removeConfiguration(tx, found.value.configuration);
     return ok(undefined);
-  }).map(() => undefined);
+  });
 }
 
 /** Removes the record; the delivery loop cancels unfinished deliveries, and then removes the queue. */

@@ -17,7 +17,7 @@ import type { Conflict, InvalidAttributes, NotFound, VerificationFailed } from '
 import { users } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { decryptOptions, decryptSecret, encryptOptions, encryptSecret } from '../../records/stored-secrets.js';
 import type { Transaction } from '../../write-transaction.js';
@@ -74,10 +74,9 @@ async function update(
   const verified = await verifyIfNeeded(context, decision.value);
   if (verified.isErr()) return err(verified.error);
   const verifiedUpdate = { ...decision.value, response: verified.value };
-  const written = await commit<ConfigurationView, UpdateConfigurationError>(context, caller, (tx) =>
+  return commitValue<ConfigurationView, UpdateConfigurationError>(context, caller, (tx) =>
     writeUpdate(context, tx, caller, verifiedUpdate),
   );
-  return written.map(({ value }) => value);
 }
 
 /** An update decided from one state of the store. */

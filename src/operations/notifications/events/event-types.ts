@@ -6,7 +6,7 @@ import { decideEventType, problemsOfSchema } from '../../../notifications/events
 import { type EventType, type EventTypeInput, eventTypes } from '../../../notifications/events/event-type.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commit, commitValue } from '../../commit.js';
 import { type EngineContext, readResult } from '../../context/engine-context.js';
 
 /** An event type as callers see it; times are RFC 3339 in UTC with milliseconds. */
@@ -29,14 +29,14 @@ export function putEventType(
   caller: Principal,
   input: EventTypeInput,
 ): ResultAsync<EventTypeView, InvalidAttributes | StorageError> {
-  return commit<EventTypeView, InvalidAttributes>(context, caller, (tx) => {
+  return commitValue<EventTypeView, InvalidAttributes>(context, caller, (tx) => {
     const present = typeof input.name === 'string' ? tx.get(eventTypes, [input.name])?.record : undefined;
     return decideEventType(input, present, tx.now).map((decided) => {
       if (present !== undefined && sameContent(present, decided)) return viewEventType(present);
       tx.put(eventTypes, decided);
       return viewEventType(decided);
     });
-  }).map(({ value }) => value);
+  });
 }
 
 /** Removes a type: no more events of it are accepted. Earlier ones are still delivered. */

@@ -29,7 +29,7 @@ import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { deliveryOf, releaseNext } from '../../records/delivery-rows.js';
 import { firstSequenceIn, mayManage } from '../../records/earlier-workspace.js';
@@ -301,7 +301,7 @@ export function eraseNotificationEvent(
   { eventId }: { readonly eventId: string },
 ): ResultAsync<void, NotFound | StorageError> {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
-  return commit<void, NotFound>(context, caller, (tx) => {
+  return commitValue<void, NotFound>(context, caller, (tx) => {
     const found = findEvent(tx, caller, eventId, 'admin');
     if (found.isErr()) return err(found.error);
     const event = found.value;
@@ -309,7 +309,7 @@ export function eraseNotificationEvent(
     for (const delivery of deliveriesOf(tx, event, ordered)) eraseDelivery(tx, delivery, now);
     tx.put(events, erased(event, tx.now));
     return ok(undefined);
-  }).map(() => undefined);
+  });
 }
 
 function erased(event: StoredEvent, now: number): StoredEvent {

@@ -16,7 +16,7 @@ import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commit, commitValue } from '../../commit.js';
 import { type EngineContext, readResult } from '../../context/engine-context.js';
 import {
   firstWithKey,
@@ -114,7 +114,7 @@ export function sendSampleEvent(
   caller: Principal,
   { configurationId, sample: { trigger }, faults = [] }: SampleRequest,
 ): ResultAsync<DeliverySummary, NotFound | InvalidAttributes | Conflict | StorageError> {
-  return commit<DeliverySummary, NotFound | InvalidAttributes | Conflict>(context, caller, (tx) => {
+  return commitValue<DeliverySummary, NotFound | InvalidAttributes | Conflict>(context, caller, (tx) => {
     const found = findConfiguration(tx, caller, configurationId);
     if (found.isErr()) return err(found.error);
     if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
@@ -135,7 +135,7 @@ export function sendSampleEvent(
     const { id: eventId, workspaceId, trigger: sent } = stored;
     tx.emit('notification.event', { eventId, workspaceId, trigger: sent, deliveryIds: [delivery.id] });
     return ok(summariseDelivery(delivery, { nextAttemptAt: tx.now, waitsFor: null }));
-  }).map(({ value }) => value);
+  });
 }
 
 /** `typeNamed` finds the type of an event outside the notification interface. */

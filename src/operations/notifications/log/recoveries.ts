@@ -23,7 +23,7 @@ import type {
 import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { type Instant, instantFromRfc3339, isoFromInstant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import { type EngineContext, readResult } from '../../context/engine-context.js';
 import { isOfPresentWorkspace } from '../../records/earlier-workspace.js';
 import type { MayWait } from '../../waiting/blocking-query.js';
@@ -116,7 +116,7 @@ export function startBulkRedelivery(
   caller: Principal,
   request: BulkRedeliveryRequest,
 ): ResultAsync<RecoveryView, NotFound | InvalidParameter | StorageError> {
-  return commit<RecoveryView, NotFound | InvalidParameter>(context, caller, (tx) => {
+  return commitValue<RecoveryView, NotFound | InvalidParameter>(context, caller, (tx) => {
     const decided = decide(tx, caller, request, tx.now);
     if (decided.isErr()) return err(decided.error);
     const recovery: Recovery = {
@@ -131,7 +131,7 @@ export function startBulkRedelivery(
     };
     tx.put(recoveries, recovery);
     return ok(viewRecovery(recovery));
-  }).map(({ value }) => value);
+  });
 }
 
 /** The latest bulk redeliveries of a workspace, newest first, at most 100. */
@@ -171,7 +171,7 @@ export function cancelBulkRedelivery(
   caller: Principal,
   { recoveryId }: { readonly recoveryId: string },
 ): ResultAsync<RecoveryView, NotFound | StorageError> {
-  return commit<RecoveryView, NotFound>(context, caller, (tx) => {
+  return commitValue<RecoveryView, NotFound>(context, caller, (tx) => {
     const found = findRecovery(tx, caller, recoveryId);
     if (found.isErr()) return err(found.error);
     const recovery = found.value;
@@ -182,7 +182,7 @@ export function cancelBulkRedelivery(
     const ended: Recovery = { ...recovery, state: 'cancelled', finishedAt: tx.now };
     tx.put(recoveries, ended);
     return ok(viewRecovery(ended));
-  }).map(({ value }) => value);
+  });
 }
 
 function findRecovery(view: ReadView, caller: Principal, id: string): Result<Recovery, NotFound> {

@@ -12,7 +12,7 @@ import { transitionDelivery } from '../../../notifications/delivery/transition-d
 import type { Conflict, InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commit, commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import type { Transaction } from '../../write-transaction.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
@@ -29,7 +29,7 @@ export function redeliver(
   request: { readonly deliveryId: string },
 ): ResultAsync<DeliverySummary, NotFound | Conflict | StorageError> {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
-  return commit<DeliverySummary, NotFound | Conflict>(context, caller, (tx) => {
+  return commitValue<DeliverySummary, NotFound | Conflict>(context, caller, (tx) => {
     const found = findDelivery(tx, caller, request.deliveryId, ordered);
     if (found.isErr()) return err(found.error);
     const { delivery } = found.value;
@@ -55,7 +55,7 @@ export function redeliver(
     const asked = requestAttempt(tx, delivery);
     touchQueue(tx, delivery.configurationId);
     return ok(summariseDelivery(asked, { nextAttemptAt: tx.now, waitsFor: null }));
-  }).map(({ value }) => value);
+  });
 }
 
 /** Selects the deliveries of one configuration to re-send: those that ended in a time range. */

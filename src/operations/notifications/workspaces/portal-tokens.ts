@@ -8,7 +8,7 @@ import {
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { secretHash } from '../../records/presented-secret.js';
 import { findWorkspace } from '../find-resource.js';
@@ -50,7 +50,7 @@ export function createPortalToken(
     faults = [],
   }: { readonly workspaceId: string; readonly portal: PortalInput; readonly faults?: readonly FieldFault[] },
 ): ResultAsync<PortalToken, NotFound | InvalidAttributes | StorageError> {
-  return commit<PortalToken, NotFound | InvalidAttributes>(context, caller, (tx) => {
+  return commitValue<PortalToken, NotFound | InvalidAttributes>(context, caller, (tx) => {
     const workspace = findWorkspace(tx, caller, workspaceId, 'admin');
     if (workspace.isErr()) return err(workspace.error);
     const most = context.settings.notifications.maximumPerWorkspace;
@@ -73,7 +73,7 @@ export function createPortalToken(
     };
     tx.put(tokens, token);
     return ok({ id: token.accessor, secret, workspaceId, kinds, configurations, expiresAt: isoFromInstant(expiresAt) });
-  }).map(({ value }) => value);
+  });
 }
 
 interface ReadPortal extends Required<Omit<PortalInput, 'kinds'>> {

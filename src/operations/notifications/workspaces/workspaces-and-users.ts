@@ -13,7 +13,7 @@ import {
 } from '../../../notifications/workspace.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { hasLoneSurrogate } from '../../../shared/values.js';
-import { commit } from '../../commit.js';
+import { commitValue } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { removeConfiguration } from '../configurations/pause-and-delete-configuration.js';
 
@@ -42,7 +42,7 @@ export function putWorkspace(
 ): ResultAsync<Workspace, InvalidAttributes | StorageError> {
   const faults = faultsOf(input);
   if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
-  return commit<Workspace, never>(context, caller, (tx) => {
+  return commitValue<Workspace, never>(context, caller, (tx) => {
     const workspace: Workspace = {
       id: input.id,
       name: input.name,
@@ -57,7 +57,7 @@ export function putWorkspace(
     // An unchanged upsert at every start must not wake all watchers of workspaces.
     if (JSON.stringify(present) !== JSON.stringify(workspace)) tx.put(workspaces, workspace);
     return ok(workspace);
-  }).map(({ value }) => value);
+  });
 }
 
 /** Removes a workspace with its configurations; unfinished deliveries are cancelled. Management only. */
@@ -67,13 +67,13 @@ export function removeWorkspace(
   request: { readonly workspaceId: string },
 ): ResultAsync<void, NotFound | StorageError> {
   const id = request.workspaceId;
-  return commit<void, NotFound>(context, caller, (tx) => {
+  return commitValue<void, NotFound>(context, caller, (tx) => {
     if (!tx.remove(workspaces, [id])) return err({ type: 'not_found', resource: 'workspace', id });
     for (const row of tx.list(configurations, { index: 'by_workspace', prefix: [id] })) {
       removeConfiguration(tx, row.record);
     }
     return ok(undefined);
-  }).map(() => undefined);
+  });
 }
 
 function faultsOf(input: WorkspaceInput): FieldFault[] {
@@ -134,10 +134,10 @@ export function putUser(
   if (faults.length > 0) return errAsync({ type: 'invalid_attributes', faults });
   const { id, username, email, organization } = input;
   const user: User = { id, username, email, organization };
-  return commit<User, never>(context, caller, (tx) => {
+  return commitValue<User, never>(context, caller, (tx) => {
     if (JSON.stringify(tx.get(users, [id])?.record) !== JSON.stringify(user)) tx.put(users, user);
     return ok(user);
-  }).map(({ value }) => value);
+  });
 }
 
 /** Removes a user. Configurations that name the user keep working for their other users. Management only. */
@@ -147,9 +147,9 @@ export function removeUser(
   request: { readonly userId: string },
 ): ResultAsync<void, NotFound | StorageError> {
   const id = request.userId;
-  return commit<void, NotFound>(context, caller, (tx) =>
+  return commitValue<void, NotFound>(context, caller, (tx) =>
     tx.remove(users, [id]) ? ok(undefined) : err({ type: 'not_found', resource: 'user', id }),
-  ).map(() => undefined);
+  );
 }
 
 function faultsOfUser(input: User): FieldFault[] {
