@@ -90,7 +90,7 @@ export function operationInput(
       return { ...input, waiting, names };
     case 'plain':
       // A spread takes a slow path of V8 here, which costs more than the rest of a small call.
-      return Object.assign({ faults, fromWire, names }, input);
+      return Object.assign({}, input, { faults, fromWire, names });
     case 'stream':
     case 'socket':
       return { ...input, signal };
