@@ -17,7 +17,8 @@ export default function setup(project: TestProject): () => void {
   if (!existsSync('dist/web/index.html')) execFileSync(process.execPath, ['tools/build.mjs', 'page']);
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-run-'));
   project.provide('runFolder', folder);
-  if (process.env['SIGNALBOX_TEST_MODULES'] === undefined) {
+  // Once for all projects, and only if their processes have the loader.
+  if (project.config.execArgv.length > 0 && process.env['SIGNALBOX_TEST_MODULES'] === undefined) {
     const modules = join(folder, 'modules');
     process.env['SIGNALBOX_TEST_MODULES'] = modules;
     buildSync({

@@ -1,6 +1,4 @@
 import { register } from 'node:module';
 
-if (process.env['SIGNALBOX_TEST_MODULES'] !== undefined) {
-  process.setSourceMapsEnabled(true);
-  register('./hooks.mjs', import.meta.url);
-}
+process.setSourceMapsEnabled(true);
+register('./hooks.mjs', import.meta.url);
