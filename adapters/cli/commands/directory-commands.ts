@@ -54,16 +54,11 @@ const put = command({
     const stated = statedOf(options);
     const present = await box.workspaces.show(id);
     if (present.isErr() && present.error.type !== 'not_found') throw new SignalboxError(present.error);
-    const stored = await orThrow(
-      box.workspaces.put(id, { ...(present.isOk() ? keptOf(present.value) : newWorkspace(id)), ...stated }),
-    );
+    const before = present.isOk() ? keptOf(present.value) : { name: id, organization: 'default' };
+    const stored = await orThrow(box.workspaces.put(id, { ...before, ...stated }));
     return print(invocation, stored, () => `workspace ${id} is stored\n`);
   },
 });
-
-function newWorkspace(id: string) {
-  return { name: id, organization: 'default' };
-}
 
 type Stored = Pick<
   Workspace,

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+// Of the module: a host's tests may replace the global one by that of their fake timers.
+import { setImmediate } from 'node:timers/promises';
 import { checkArgument, checkOptions } from '../../../src/options/check-options.js';
 import { amount, optional } from '../../../src/options/option-kinds.js';
 import {
@@ -129,6 +131,25 @@ function isClosing({ req }: ServerResponse): boolean {
 
 async function readBody(request: ReadRequest, allowance: BodyAllowance): Promise<RequestBody> {
   if (!announcesBody(request)) return { type: 'absent' };
+  const body = await bodyOf(request, allowance);
+  await endOfTurn();
+  return body;
+}
+
+let turn: Promise<void> | undefined;
+
+/**
+ * Requests whose bodies ended in one turn of the event loop continue together: their writes share a commit, and their answers follow
+ * each other, so that a client is woken once for all. One at a time, under load, each took half as much processor time again.
+ */
+function endOfTurn(): Promise<void> {
+  turn ??= setImmediate().then(() => {
+    turn = undefined;
+  });
+  return turn;
+}
+
+function bodyOf(request: ReadRequest, allowance: BodyAllowance): RequestBody | Promise<RequestBody> {
   if (request.readableDidRead || request.readableEnded) return bodyReadBefore(request, allowance);
   if (Number(request.headers['content-length'] ?? 0) > allowance.limit) return { type: 'too_large' };
   return readStream(request, allowance);

@@ -83,7 +83,7 @@ function notificationErrorResponse(error: NotificationCallError): HttpResponse {
   const status = String(notificationStatuses[error.type]);
   switch (error.type) {
     case 'not_found':
-      return errorResponse([{ status, title: 'not found', detail: absenceOf(error.resource) }]);
+      return errorResponse([{ status, title: 'not found', detail: absences[error.resource] }]);
     case 'permission_denied':
       return errorResponse([{ status, title: 'not found', detail: 'there is no such resource for this token' }]);
     case 'invalid_attributes':
@@ -115,10 +115,6 @@ const absences: Readonly<Record<NotFound['resource'], string>> = {
   notification_event: 'notification event not found, or this token may not administer its workspace',
   notification_delivery: 'notification delivery not found, or this token may not administer its workspace',
 };
-
-function absenceOf(resource: NotFound['resource']): string {
-  return absences[resource];
-}
 
 function faultsResponse(faults: readonly FieldFault[]): HttpResponse {
   // Without a valid document, errors of its members are not reported.

@@ -303,7 +303,7 @@ export function noteCommand(attempt: string, pid: number): () => void {
 
 /** Ends the commands of an attempt that an earlier runner left behind, each with its process group. */
 function endLeftCommands(attempt: string): void {
-  for (const name of namesIn(commandsOf(attempt))) {
+  for (const name of resultOr<readonly string[]>([], () => readdirSync(commandsOf(attempt)))) {
     const file = join(commandsOf(attempt), name);
     try {
       const { pid, startTime } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ReturnType<typeof identityOf>>;
@@ -325,8 +325,4 @@ function endLeftCommands(attempt: string): void {
 
 function commandsOf(attempt: string): string {
   return join(attempt, 'commands');
-}
-
-function namesIn(folder: string): readonly string[] {
-  return resultOr([], () => readdirSync(folder));
 }

@@ -109,7 +109,7 @@ export function findStartedTask(
 ): ResultAsync<{ readonly allocation: Allocation; readonly state: TaskState }, AllocationCommandError> {
   return findAllocation(context, caller, allocationId, logReaders).andThen((allocation) => {
     const state = allocation.TaskStates?.[task];
-    if (state === undefined && !hasTask(allocation, task)) {
+    if (state === undefined && !Object.hasOwn(allocation.AllocatedResources.Tasks, task)) {
       return err(commandRefused('invalid', `unknown task name "${task}"`));
     }
     return state === undefined || state.StartedAt === null
@@ -134,8 +134,4 @@ function streamFromNode(
   if (!command.follow) return askNode(context, allocation, command, conversation);
   const isAllowed = (now: Principal) => allows(now, allocation.Namespace, anyOf);
   return askNodeWhileAllowed(context, { caller, isAllowed }, { allocation, command }, conversation);
-}
-
-function hasTask({ AllocatedResources }: Allocation, task: string): boolean {
-  return Object.hasOwn(AllocatedResources.Tasks, task);
 }

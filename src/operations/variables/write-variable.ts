@@ -144,13 +144,9 @@ function storeVariable(
   const next = written(tx, { before, namespace, path, items }, decided.value);
   tx.put(variables, next);
   const stub = variableStub(next, moment, next.lock?.ID);
-  const isShown = input.lock !== 'release' && mayRead(tx, namespace, path);
+  const isShown = input.lock !== 'release' && allowsVariable(tx.caller, { namespace, path }, 'read');
   const shown = input.items ?? (isShown ? decryptItems(context, next).unwrapOr(null) : null);
   return ok({ index: tx.index, conflict: false, value: variableDocument(stub, shown) });
-}
-
-function mayRead(tx: Transaction, namespace: string, path: string): boolean {
-  return allowsVariable(tx.caller, { namespace, path }, 'read');
 }
 
 interface Change {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createHttpHandler, nodeListener } from '../../../adapters/compat/index.js';
 import type { Engine } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
@@ -79,6 +79,55 @@ describe('on one connection', () => {
     const head = `PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`;
     const received = await talk([head, body, get('/v1/regions')], answers(3));
     expect(statuses(received)).toEqual(['100', '200', '200']);
+  });
+});
+
+describe('requests with bodies', () => {
+  const post = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}';
+
+  it('continue together when they came in one turn of the event loop, so that their writes share a commit', async () => {
+    const seen: string[] = [];
+    const listening = createServer(
+      nodeListener(async (request) => {
+        seen.push((await request.readBody({ limit: 100, take: () => true })).type);
+        for (let n = 0; n < 20; n += 1) await undefined;
+        seen.push('answered');
+        return { status: 200, headers: [], body: '["done"]' };
+      }),
+    );
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+    const { port } = listening.address() as AddressInfo;
+    const sockets = await Promise.all(
+      [1, 2, 3].map(
+        () =>
+          new Promise<Socket>((resolve) => {
+            const socket = connect(port, '127.0.0.1', () => resolve(socket));
+          }),
+      ),
+    );
+    const answersToAll = async (): Promise<void> => {
+      const answered = sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve)));
+      for (const socket of sockets) socket.write(post);
+      await Promise.all(answered);
+    };
+    // The first requests come as the connections are accepted.
+    await answersToAll();
+    seen.length = 0;
+    await answersToAll();
+    expect(seen).toEqual([...Array(3).fill('bytes'), ...Array(3).fill('answered')]);
+    for (const socket of sockets) socket.destroy();
+    listening.close();
+  });
+
+  it('are answered while a test runner fakes timers', async () => {
+    vi.useFakeTimers();
+    try {
+      const body = JSON.stringify({ Job: sampleJob('faked') });
+      const head = `PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n`;
+      expect(statuses(await talk([head, body, get('/v1/regions')], answers(2)))).toEqual(['200', '200']);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -7,14 +7,14 @@ const payload = Buffer.alloc(700, 'x').toString('base64');
 const count = 600;
 /**
  * A dispatch reaches more code than any other request, which the engine has compiled after about 3,000 of them. Rounds of ours are ten
- * times as long as those of the floor: among many, both have one that nothing else disturbed.
+ * times as long as those of the floor: among many, both have some that nothing else disturbed.
  */
 const inRounds = { warmingUp: 4, counted: 21 };
 
 /** `http.dispatch`: instances of one job of about 3.6 KB, each with a payload and meta, in memory; about 10 s. */
 export async function run(): Promise<readonly Measured[]> {
   // Loaded by a dynamic import, so that the bundler leaves it beside the program of the servers, which it finds by its own place.
-  const { alternate, closeAll, connections, cost, put, quietestRow, readers, startServer } = await import('./http.js');
+  const { alternate, closeAll, connections, cost, put, quietRow, readers, startServer } = await import('./http.js');
   const floor = await startServer('floor');
   const ours = await startServer('memory');
   try {
@@ -35,7 +35,7 @@ export async function run(): Promise<readonly Measured[]> {
       inRounds,
     );
     closeAll(atFloor, atOurs);
-    return [quietestRow('http.dispatch', 'µs of processor', costs.ours, costs.floor, { max: 2.2 })];
+    return [quietRow('http.dispatch', 'µs of processor', costs.ours, costs.floor, { max: 2.2 })];
   } finally {
     for (const server of [floor, ours]) server.child.disconnect();
   }
