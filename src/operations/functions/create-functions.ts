@@ -268,7 +268,7 @@ class EngineFunctions implements Functions {
       throw error;
     }
     const { run, isNew } = placed;
-    if (slot === undefined) this.#local.queue.loop.wake();
+    if (slot === undefined) this.#local.queue.wake();
     else if (isNew) slot.begin(run, order.input);
     else slot.release(false);
     return this.#local.runOf(run, isNew);
@@ -309,7 +309,7 @@ class EngineFunctions implements Functions {
         return ok({ batch, members });
       },
     );
-    this.#local.queue.loop.wake();
+    this.#local.queue.wake();
     return this.#local.batchOf(batch, members);
   }
 
@@ -360,7 +360,7 @@ class EngineFunctions implements Functions {
         `functions.${name}: limit and after belong to functions.list; a bulk call takes all that match`,
       );
     const count = await valueOrThrow(change());
-    this.#local.queue.loop.wake();
+    this.#local.queue.wake();
     return count;
   }
 
@@ -372,7 +372,7 @@ class EngineFunctions implements Functions {
   async resume(fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.resume', fn, key);
     await this.#write(undefined, (tx) => ok(setPaused(tx, pause, false)));
-    this.#local.queue.loop.wake();
+    this.#local.queue.wake();
   }
 
   #pauseOf(caller: string, fn: unknown, key: unknown): FunctionPause {
@@ -414,7 +414,7 @@ class EngineFunctions implements Functions {
       tx.put(schedules, stored);
       return ok(undefined);
     });
-    this.#local.queue.loop.wake();
+    this.#local.queue.wake();
   }
 
   async unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {

@@ -89,7 +89,7 @@ export class LocalFunctions {
       cancel: async (reason = 'the batch was cancelled') => {
         checkArgument('batch.cancel', 'reason', reason, reasonKind);
         const count = await valueOrThrow(cancelRuns(this.#engine, { batch: id }, reason, this.policies));
-        this.queue.loop.wake();
+        this.queue.wake();
         return count;
       },
       ended: (limits) => this.#batchEnd(batch, counts, limits),

@@ -78,6 +78,8 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptQ
   #notesAt: Milliseconds = Number.POSITIVE_INFINITY;
   /** The last turn left nothing behind that is due. */
   #isCaughtUp = false;
+  /** Rows were changed that the last turn may not have seen. */
+  #hasUnseen = false;
   #accepts = false;
   /** The turn that is being written, and what it was made from. */
   #plan: TurnPlan | undefined;
@@ -151,10 +153,16 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptQ
 
   // For those who enqueue.
 
+  /** A write of this process has changed what may start: until a turn has seen it, no new run begins ahead of those that wait. */
+  wake(): void {
+    this.#hasUnseen = true;
+    this.loop.wake();
+  }
+
   /** A slot for a run that the caller is about to enqueue; undefined when the run has to wait for its turn. */
   reserve(name: string): Slot | undefined {
     const policy = this.#policies.get(name);
-    const canStart = this.#accepts && this.#isCaughtUp && this.loop.isCertain && this.#free > 0;
+    const canStart = this.#accepts && this.#isCaughtUp && !this.#hasUnseen && this.loop.isCertain && this.#free > 0;
     // What a rate has left is shared by turns.
     if (!canStart || policy === undefined || !runsHere(policy) || policy.rates.length > 0) return undefined;
     this.#reserved += 1;
@@ -229,6 +237,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptQ
   turn({ ends, claims }: TurnRequest<Attempt, NotedEnd>): (tx: Transaction, known: KnownItems) => RunTurn {
     const free = claims ? Math.max(0, this.#free) : 0;
     this.#reserved += free;
+    this.#hasUnseen = false;
     const resuming = [...this.#resuming];
     this.#plan = { ...this.#outline(), ends, free, noted: this.#notesDue(), resuming };
     return (tx, known) => this.#turnIn(tx).work(known);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import { flaky, type ManualClock, manualClock, memoryStorage, rerunning } from '../../../adapters/memory/index.js';
@@ -112,6 +113,29 @@ describe('a run', () => {
     await functions.start();
     await own.clock.settle();
     expect(begun).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('begins before one that is enqueued after it, also while its process starts', async () => {
+    const storage = memoryStorage();
+    let turn: Promise<void> | undefined;
+    // As in a durable store, what is written in one turn of the event loop is committed together.
+    const endOfTurn = (): Promise<void> => {
+      turn ??= setImmediate().then(() => {
+        turn = undefined;
+      });
+      return turn;
+    };
+    const write: Storage['write'] = (work) => new ResultAsync(endOfTurn().then(() => storage.write(work)));
+    const own = world({ ...storage, write });
+    const began: number[] = [];
+    const work = plain(({ n }) => {
+      began.push(n);
+      return never();
+    });
+    const functions = await processOver(own, [work], { concurrency: 1 });
+    for (const n of [1, 2, 3]) await functions.enqueue(work, { n });
+    await own.clock.settle();
+    expect(began).toEqual([1]);
   });
 
   test('never runs beside more others than the process takes', async () => {

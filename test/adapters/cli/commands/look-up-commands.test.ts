@@ -71,6 +71,11 @@ describe('the outlook and the past of jobs', () => {
         }),
       );
     await job('too-large', task(9e8, ['-c', 'true']));
+    for (let waiting = {}; ; ) {
+      const { value, index } = await orThrow(served.box.evaluations.list({ job: 'too-large', ...waiting }));
+      if (value.items.some(({ Status }) => Status === 'blocked')) break;
+      waiting = { index, wait: '20s' };
+    }
     expect((await run('job', 'why', 'too-large')).out).toMatch(
       /^group g: 1 waiting, 1 nodes examined\n {2}No node takes .* of memory, \d+ MB are free\n {2}or change job Resources.MemoryMB: 900000000 MB -> \d+ MB\n/,
     );
