@@ -1,6 +1,5 @@
 import { table } from '../shared/table.js';
 import { type Policy, parsePolicy } from './policy/parse-policy.js';
-import type { RulesFault } from './policy/rules-text.js';
 import type { Workload } from './principal.js';
 
 /** The tasks that a policy also applies to: those of a namespace, a job, a group, or one task. An empty string means all. */
@@ -76,7 +75,10 @@ export function policyFaults({ Name, Description, Rules, JobACL }: PolicyInput):
   const faults: string[] = [];
   if (!isPolicyName(Name)) faults.push(`invalid name '${Name.slice(0, 160)}'`);
   const understood = parsePolicy(Rules);
-  if (understood.isErr()) faults.push(`failed to parse rules: ${rulesFaultText(understood.error)}`);
+  if (understood.isErr()) {
+    const { message, line, column } = understood.error;
+    faults.push(`failed to parse rules: at line ${line}, column ${column}: ${message}`);
+  }
   if ([...Description].length > 256) faults.push('description longer than 256');
   faults.push(...jobFaults(JobACL));
   return faults;
@@ -85,10 +87,6 @@ export function policyFaults({ Name, Description, Rules, JobACL }: PolicyInput):
 /** 1 to 128 letters, digits and hyphens: policies and roles. */
 function isPolicyName(name: string): boolean {
   return /^[A-Za-z0-9-]{1,128}$/.test(name);
-}
-
-function rulesFaultText({ message, line, column }: RulesFault): string {
-  return `at line ${line}, column ${column}: ${message}`;
 }
 
 function jobFaults(job: PolicyJob | null): readonly string[] {

@@ -189,14 +189,11 @@ interface ReadAnswer {
 function valueResponse(named: NamedCall, call: RouteCall, answer: ReadAnswer): Answering {
   const { call: definition } = named;
   const { input, waited, isFirstPage, value } = answer;
-  if (isFirstPage && hasFurtherPage(definition, value)) return longListResponse(named, call, { input, value });
+  const hasFurtherPages = isFirstPage && (definition.answer.nextToken?.(value) ?? '') !== '';
+  if (hasFurtherPages) return longListResponse(named, call, { input, value });
   if (definition.kind === 'stream') return streamResponse(definition, input, value as AsyncIterable<unknown>);
   if (definition.answer.resource !== undefined && !call.plain) return resourceResponse(definition, call, value);
   return answerResponse(named, call, { value, input, waited });
-}
-
-function hasFurtherPage({ answer }: Call, value: unknown): boolean {
-  return (answer.nextToken?.(value) ?? '') !== '';
 }
 
 /** A complete list of several pages. */

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command, type Invocation, option, yesOrNo } from '../../command-line/command.js';
+import { type Command, command, option, yesOrNo } from '../../command-line/command.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
 import { facts, tableOf, timeText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
@@ -22,7 +22,7 @@ const status = command({
   usage: 'node pool status POOL',
   summary: 'show a node pool with its scheduler settings',
   run: async (invocation, given = '') => {
-    const pool = await poolOf(invocation, given);
+    const pool = await existing(invocation.box.nodePools.read(given), `node pool ${given}`);
     return print(invocation, pool, ({ Name, Description, Meta, SchedulerConfiguration }) => {
       const { SchedulerAlgorithm, MemoryOversubscriptionEnabled } = SchedulerConfiguration ?? {};
       const oversubscription = MemoryOversubscriptionEnabled ?? undefined;
@@ -126,9 +126,5 @@ const remove = command({
   run: async (invocation, name = '') =>
     confirm(invocation, invocation.box.nodePools.remove(name), `node pool ${name} is deleted`),
 });
-
-function poolOf({ box }: Invocation, name: string) {
-  return existing(box.nodePools.read(name), `node pool ${name}`);
-}
 
 export const nodePoolCommands: readonly Command[] = [list, status, nodes, jobs, apply, remove];
