@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { Indexed } from 'signalbox/client';
 import { box, lostSince, refusals } from './engine.js';
-import { type CallerRights, may, mayInArea, receiveRights, rights } from './rights.js';
+import { type CallerRights, type KnownRights, may, mayInArea, rights, withSkew } from './rights.js';
 import { checkSession, session } from './session.js';
 import { mountUrl, pageUrl } from './settings.js';
 
@@ -22,7 +22,7 @@ type Relayed =
   | { readonly type: 'changes'; readonly changes: readonly Change[] }
   /** Events may have been missed: everything is read again. */
   | { readonly type: 'missed' }
-  | { readonly type: 'rights'; readonly rights: CallerRights }
+  | { readonly type: 'rights'; readonly rights: KnownRights }
   | { readonly type: 'rights-wanted' };
 
 /** Whether the person has stopped updates. */
@@ -70,7 +70,7 @@ let leads = false;
 channel.onmessage = ({ data }: MessageEvent<Relayed>) => receive(data);
 
 function receive(message: Relayed): void {
-  if (message.type === 'rights') receiveRights(message.rights);
+  if (message.type === 'rights') rights.value = message.rights;
   else if (message.type === 'changes') notify(message.changes);
   else if (message.type === 'missed') notify(undefined);
   else if (leads && rights.value !== undefined)
@@ -124,7 +124,7 @@ export function watchVisibility(): void {
 
 async function readRightsOnce(): Promise<void> {
   const read = await box.tokens.rights();
-  if (read.isOk()) receiveRights(read.value.value);
+  if (read.isOk()) rights.value = withSkew(read.value.value);
 }
 
 let refusedAt = 0;
@@ -160,7 +160,7 @@ async function followRights(signal: AbortSignal): Promise<void> {
     failures = 0;
     const changed = seen !== undefined && seen.index !== read.value.index;
     seen = read.value;
-    relay({ type: 'rights', rights: seen.value });
+    relay({ type: 'rights', rights: withSkew(seen.value) });
     // What was refused may be allowed now, and the stream ends when rights change.
     if (changed) relay({ type: 'missed' });
   }

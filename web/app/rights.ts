@@ -5,17 +5,20 @@ import type { box, ValueOf } from './engine.js';
 export type CallerRights = ValueOf<typeof box.tokens.rights>;
 type Area = keyof CallerRights['areas'];
 
+/** Rights with the server's time minus that of the browser, in milliseconds, when they were received: other tabs get them later. */
+export type KnownRights = CallerRights & { readonly skew: number };
+
 /** What the server says that the caller may do; undefined until it has answered. */
-export const rights = signal<CallerRights | undefined>(undefined);
+export const rights = signal<KnownRights | undefined>(undefined);
 
 /** The server's time minus that of the browser, in milliseconds. */
-export const clockSkew = computed(() => (rights.value === undefined ? 0 : Date.parse(rights.value.now) - askedAt));
-let askedAt = Date.now();
+export const clockSkew = computed(() => rights.value?.skew ?? 0);
 
-export function receiveRights(received: CallerRights): void {
-  askedAt = Date.now();
-  rights.value = received;
-}
+/** To be called when they are received. */
+export const withSkew = (received: CallerRights): KnownRights => ({
+  ...received,
+  skew: Date.parse(received.now) - Date.now(),
+});
 
 /** Whether the caller may make a call in the namespace, or for `*` in any. */
 export function may(call: GuardedCall, namespace: string): boolean {

@@ -19,6 +19,9 @@ export const virtualNow = signal<number | undefined>(undefined);
 /** The server's time, in milliseconds; changes once a second while the tab is shown. */
 export const serverNow = computed(() => virtualNow.value ?? ticks.value + clockSkew.value);
 
+/** The server's time now, for what is asked of it: `serverNow` is up to a second behind. */
+export const exactServerNow = (): number => virtualNow.peek() ?? Date.now() + clockSkew.peek();
+
 /** The time zone in which times are shown; a schedule has its own. */
 export const zone = computed(() => preferences.value.zone || Intl.DateTimeFormat().resolvedOptions().timeZone);
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, messageOf, type ValueOf } from '../../app/engine.js';
 import { type Reading, useRead } from '../../app/read.js';
 import { Link, place, setQuery } from '../../app/router.js';
-import { serverNow, Time } from '../../app/time.js';
+import { exactServerNow, serverNow, Time } from '../../app/time.js';
 import { Mark } from '../../parts/marks.js';
 import { Text } from '../../parts/text.js';
 import { announce } from '../../parts/toasts.js';
@@ -369,7 +369,7 @@ function countMissed(
   trigger: string,
   since: string,
 ): ResultAsync<readonly CountedBulk[], { readonly type: string }> {
-  const until = serverNow.peek();
+  const until = exactServerNow();
   const counts = recoverableOutcomes.map((outcome) =>
     countBulk(room, { outcome, since, trigger, status: '', configuration: '' }, until),
   );

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { box, type EntryOf, messageOf } from '../../app/engine.js';
 import { keepEqual, useRead } from '../../app/read.js';
 import { Link, navigate } from '../../app/router.js';
-import { exactTime, serverNow, Time } from '../../app/time.js';
+import { exactServerNow, exactTime, serverNow, Time } from '../../app/time.js';
 import { ask } from '../../parts/dialog.js';
 import { Choice, Facts } from '../../parts/form.js';
 import { Mark } from '../../parts/marks.js';
@@ -130,7 +130,7 @@ function BulkForm({ room, filters, names }: BulkPanelProps) {
     setFailure('');
     if (since === '') return setFailure('Choose a time from which on.');
     const count = async (): Promise<void> => {
-      const result = await countBulk(room, { outcome, since, trigger, status, configuration }, serverNow.peek());
+      const result = await countBulk(room, { outcome, since, trigger, status, configuration }, exactServerNow());
       if (turn !== latest.current) return;
       result.match(setFound, (error) => setFailure(messageOf(error)));
     };

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { box, carryTokens, type TokenSource } from '../../app/engine.js';
 import { watchVisibility } from '../../app/live.js';
-import { receiveRights } from '../../app/rights.js';
+import { clockSkew, rights, withSkew } from '../../app/rights.js';
 import { settings } from '../../app/settings.js';
 import {
   handoverOf,
@@ -96,15 +96,14 @@ function receive(next: string): void {
 async function readRights(of: string): Promise<void> {
   const [held, own] = await Promise.all([box.tokens.rights(), box.tokens.self()]);
   if (held.isOk()) {
-    receiveRights(held.value.value);
+    rights.value = withSkew(held.value.value);
     hasBegun.value = true;
   }
   if (token !== of) return;
   clearTimeout(renewal);
   const endsAt = own.isOk() ? Date.parse(own.value.value?.ExpirationTime ?? '') : Number.NaN;
   if (Number.isNaN(endsAt)) return;
-  const skew = held.isOk() ? Date.parse(held.value.value.now) - Date.now() : 0;
-  renewal = setTimeout(askForToken, renewalDelay(endsAt, Date.now() + skew));
+  renewal = setTimeout(askForToken, renewalDelay(endsAt, Date.now() + clockSkew.peek()));
 }
 
 /** Colours as custom properties: the values are checked, and none is parsed as a style sheet. */
