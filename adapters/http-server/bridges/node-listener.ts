@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-// Of the module: a host's tests may replace the global one by that of their fake timers.
+// From the module: tests of a host may replace the global function by one of fake timers.
 import { setImmediate } from 'node:timers/promises';
 import { checkArgument, checkOptions } from '../../../src/options/check-options.js';
 import { amount, optional } from '../../../src/options/option-kinds.js';
@@ -140,7 +140,7 @@ let turn: Promise<void> | undefined;
 
 /**
  * Requests whose bodies ended in one turn of the event loop continue together: their writes share a commit, and their answers follow
- * each other, so that a client is woken once for all. One at a time, under load, each took half as much processor time again.
+ * each other, so that a client is woken once for all. Under load, one at a time takes 1.5 times the processor time.
  */
 function endOfTurn(): Promise<void> {
   turn ??= setImmediate().then(() => {
